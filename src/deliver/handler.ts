@@ -1,0 +1,54 @@
+/** What a handler is given and may answer. The generated client names the message types. */
+import type { Logger } from "../instrument.js";
+
+/** What both kinds of handler are told about the call. */
+interface CallContext {
+  readonly queue: string;
+  /** This delivery's number, counted from 1: failures + 1. */
+  readonly attempt: number;
+  /** The stored batches of this call. */
+  readonly batchIds: readonly string[];
+  /** Aborted on shutdown past its limit, on timeout, or when the batch is no longer ours. */
+  readonly signal: AbortSignal;
+  /** The wait before the next attempt, should this call fail; the failure counts (D5). */
+  retryAfter(ms: number): void;
+  readonly log: Logger;
+}
+
+/** The context of a handler that takes a batch: one id, header map and time per message. */
+export interface BatchContext extends CallContext {
+  readonly ids: readonly string[];
+  readonly headers: readonly Readonly<Record<string, string>>[];
+  readonly publishedAt: readonly Date[];
+}
+
+/** The context of a handler that takes one message. */
+export interface MessageContext extends CallContext {
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly publishedAt: Date;
+}
+
+/** Handles up to `maxBatchMessages` messages. A throw fails them all; `{ failed }` names the indexes to retry. */
+export type BatchHandler<Message> = (messages: readonly Message[], context: BatchContext) => unknown | Promise<unknown>;
+
+/** Handles one message. Only what failed is retried. */
+export type MessageHandler<Message> = (message: Message, context: MessageContext) => unknown | Promise<unknown>;
+
+/** Per-listener options. */
+export interface ListenOptions {
+  /** Handler calls at once on this node, instead of the queue's `concurrency`. */
+  readonly concurrency?: number;
+}
+
+/** A running listener. `stop()` resolves after the running handler; the backlog stays. */
+export interface Listener {
+  stop(): Promise<void>;
+}
+
+/** `on<Queue>`: registers the one handler of this queue in this client. */
+export interface Subscribe<Message> {
+  /** @throws PostriderError `ERR_LISTENER_EXISTS` when the client already has a listener for the queue. */
+  (handler: BatchHandler<Message>, options?: ListenOptions): Listener;
+  each(handler: MessageHandler<Message>, options?: ListenOptions): Listener;
+}

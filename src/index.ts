@@ -1,0 +1,15 @@
+export type { ClientOptions } from "./client-options.js";
+export type {
+  BatchContext,
+  BatchHandler,
+  Listener,
+  ListenOptions,
+  MessageContext,
+  MessageHandler,
+  Subscribe,
+} from "./deliver/handler.js";
+export { DeadLetter, type ErrorCode, PostriderError, RetryLater } from "./errors.js";
+export type { Logger } from "./instrument.js";
+export type { Published, Publisher, PublishOptions } from "./publish/publisher.js";
+export type { QueueDefinition, QueueSettings, Validate, ValidationError } from "./queue/queue.js";
+export type { SqlExecutor } from "./transaction/executors.js";
