@@ -1,0 +1,917 @@
+--! Previous: -
+--! Hash: sha1:6631a14d2a62dcb92ace425ca22ce25f48ddb6f7
+
+--! split: 001-tables.sql
+-- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
+
+-- The registry: what every node needs to know of a queue it has no code for. The columns below `settings` are the part
+-- that SQL itself decides by; the rest of the settings is kept for people. A queue that was never registered works too,
+-- under the defaults named in the functions.
+create table :SCHEMA.queue (
+  queue_name         text        primary key check (octet_length(queue_name) between 1 and 254),
+  version            int         not null default 1,
+  schema_hash        text,
+  schema             text,                                 -- JSON text as it was written, never jsonb: bytes stay as they are
+  settings           jsonb       not null default '{}',
+  exclusive          boolean     not null default false,
+  max_batch_messages int         not null default 100,
+  max_batch_bytes    int         not null default 1048576,
+  max_attempts       int         not null default 5,
+  orphan_after_ms    bigint      not null default 8000,
+  stale_after_ms     bigint      not null default 600000,
+  dead_letter        boolean     not null default true,
+  retention_ms       bigint      not null default 1209600000,
+  paused_at          timestamptz,
+  updated_at         timestamptz not null default clock_timestamp(),
+  updated_by         text
+);
+
+-- Every schema that may still have messages waiting, in flight or dead (Q3).
+create table :SCHEMA.queue_version (
+  queue_name    text        not null,
+  version       int         not null,
+  schema_hash   text        not null,
+  schema        text        not null,
+  first_seen_at timestamptz not null default clock_timestamp(),
+  primary key (queue_name, version, schema_hash)
+);
+
+-- A row is a batch of messages of one queue.
+--
+--   pending ──claim──> processing ──ack──> (gone)
+--      ^                  │  │  └──────────> dead_message_batch      given up: attempts, crash, schema, decode
+--      │                  │  └─retry──> delayed ──promote──> pending
+--      └──release, recover┘
+--
+-- No foreign keys to or from this table: they would take KEY SHARE locks and create MultiXacts.
+create table :SCHEMA.queue_message_batch (
+  id               bigint      generated always as identity,
+  queue_name       text        not null,
+  status           text        not null default 'pending' check (status in ('pending', 'delayed', 'processing')),
+  priority         int         not null default 100,       -- smaller first
+  version          int         not null default 1,
+  available_at     timestamptz,                            -- of a delayed batch: when it becomes pending
+  created_at       timestamptz not null default clock_timestamp(),
+  status_heartbeat timestamptz,                            -- the database's clock only; unindexed, so that heartbeats stay HOT
+  failures         int         not null default 0,
+  crashes          int         not null default 0,
+  owner            text,                                   -- the node that holds the lease
+  claim_token      bigint,                                 -- the fence: random per claim. Not a counter: a claim lost with an
+                                                           -- unflushed commit would let a counter repeat itself
+  message_count    int         not null default 1,
+  bytes            int         generated always as (octet_length(payload)) stored,
+  payload          text        not null,                   -- JSON array as text: jsonb refuses \u0000 and is slower
+  meta             text,                                   -- JSON array of headers beside the messages, when there are any
+  origin_id        bigint,                                 -- of a divided or redriven batch: the batch that gave its messages their ids
+  origin_at        timestamptz,                            -- and when that was published
+  positions        int[],                                  -- the messages' places in the origin, once some have left the row
+  max_attempts     int,                                    -- per publish, instead of the queue's
+  stale_after_ms   bigint,                                 -- per publish, instead of the queue's
+  last_error       text,
+  quiet            boolean,                                -- true: the inserter wakes the pollers itself, after its commit
+  primary key (queue_name, id)                             -- deliberately not (id): see below
+) with (
+  fillfactor = 85,                                         -- room for HOT heartbeats
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000,
+  autovacuum_vacuum_cost_delay = 1, autovacuum_vacuum_cost_limit = 2000,
+  toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 10000,
+  toast.autovacuum_vacuum_cost_delay = 1, toast.autovacuum_vacuum_cost_limit = 2000,
+  vacuum_truncate = false, toast.vacuum_truncate = false   -- vacuum's truncation takes ACCESS EXCLUSIVE: never on a queue
+);
+
+-- No index may be led by id: LIMIT $n in a generic plan then makes the planner scan by id and filter on queue_name, which
+-- reads every other queue's backlog (measured: 100 to 280 ms instead of 0.5 ms a claim at a million rows).
+create index queue_message_batch_pending on :SCHEMA.queue_message_batch (queue_name, priority, id, version)
+  where status = 'pending';
+create index queue_message_batch_processing on :SCHEMA.queue_message_batch (queue_name, id) where status = 'processing';
+create index queue_message_batch_delayed on :SCHEMA.queue_message_batch (available_at) where status = 'delayed';
+
+-- Compare-and-set slots: the right to have a batch of that queue in flight. One for an exclusive queue, none for a plain one.
+-- Taking a slot modifies its row, so that a racing claim is re-evaluated and loses (check-then-claim let 3,768 pairs of
+-- batches run together in four seconds).
+create table :SCHEMA.queue_slot (
+  queue_name text   not null,
+  slot       int    not null,
+  batch_id   bigint,
+  primary key (queue_name, slot)
+) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+-- Batches given up. A key of its own: several parts of one divided batch may die.
+create table :SCHEMA.dead_message_batch (
+  dead_id        bigint      generated always as identity primary key,
+  queue_name     text        not null,
+  batch_id       bigint      not null,
+  reason         text        not null,                     -- attempts, crash, schema, decode, rejected
+  error          text,
+  died_at        timestamptz not null default clock_timestamp(),
+  failures       int         not null,
+  crashes        int         not null,
+  owner          text,
+  priority       int         not null,
+  version        int         not null,
+  created_at     timestamptz not null,
+  message_count  int         not null,
+  bytes          int         generated always as (octet_length(payload)) stored,
+  payload        text        not null,
+  meta           text,
+  origin_id      bigint,
+  origin_at      timestamptz,
+  positions      int[],
+  max_attempts   int,
+  stale_after_ms bigint
+) with (vacuum_truncate = false, toast.vacuum_truncate = false);
+create index dead_message_batch_queue on :SCHEMA.dead_message_batch (queue_name, dead_id);
+
+-- Who started and stopped, for people. Who lives is read from the session locks.
+create table :SCHEMA.node (
+  owner      text        primary key,
+  name       text        not null,
+  started_at timestamptz not null default clock_timestamp(),
+  session_at timestamptz,                                  -- when its session lock was first taken; null: it can only be stale
+  stopped_at timestamptz
+);
+
+-- lz4 costs a third of pglz to write. Servers built without it (the embedded one) keep their default.
+do $$
+begin
+  alter table :SCHEMA.queue_message_batch alter column payload set compression lz4;
+  alter table :SCHEMA.dead_message_batch alter column payload set compression lz4;
+exception when feature_not_supported then
+  null;
+end $$;
+
+--! split: 500-ack.sql
+-- ack: these batches are done; they are deleted. The ids that were still ours; a missing one was lost.
+--   queues, ids, tokens  the fence of each batch
+-- Locks: the rows in (queue_name, id) order, then the slots they held.
+create or replace function :SCHEMA.ack(queues text[], ids bigint[], tokens bigint[]) returns setof bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  with gone as (
+    delete from :SCHEMA.queue_message_batch b
+     using (select * from unnest(queues, ids, tokens) as a (q, id, token) order by 1, 2) a
+     where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing'
+    returning b.queue_name, b.id
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  )
+  select g.id from gone g;
+end $$;
+
+--! split: 501-wake_key.sql
+-- wake_key: the advisory-lock key of a queue, 0 to 63.
+--   queue  its name
+-- 64 keys and not one per name, because a lock per queue overflows the server's lock table (1,000 queues on each of 32
+-- nodes: new connections get "out of shared memory"). The price is a spurious wake-up where two queues share a key.
+-- The schema is part of the hash, so that two schemas of one database rarely meet. Computed only here, never in code:
+-- hashtext() is not promised to be the same in every server version.
+create or replace function :SCHEMA.wake_key(queue text) returns int
+language sql stable parallel safe
+as $$ select hashtext(:SCHEMA_LITERAL || '.' || queue) & 63 $$;
+
+--! split: 502-wake.sql
+-- wake: notify the pollers that sleep on these queues; the count of notifications sent.
+--   queues  names; several queues may share one key, which is notified once
+--   mark    true for everything but a plain publish (retry, release, recovery …): the payload then ends in "!"
+-- The probe takes SLEEP exclusively and lets go at once; failing means somebody sleeps there. It must stay ONE expression:
+-- take and release then have no interrupt point between them, so that a cancelled statement cannot leave the session lock
+-- behind on a pooled connection.
+-- Must not run on the connection that holds SLEEP: a session never conflicts with its own lock.
+create or replace function :SCHEMA.wake(queues text[], mark boolean default false) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  k int;
+  sent int := 0;
+begin
+  for k in select distinct :SCHEMA.wake_key(q) from unnest(queues) q order by 1 loop
+    if (case when pg_try_advisory_lock(7302, k) then not pg_advisory_unlock(7302, k) else true end) then
+      perform pg_notify(:SCHEMA_LITERAL, case when mark then k || '!' else k::text end);
+      sent := sent + 1;
+    end if;
+  end loop;
+  return sent;
+end $$;
+
+--! split: 503-announce.sql
+-- announce: PUB and wake inside the caller's transaction, for rows that become claimable when it commits.
+--   queues  names
+--   mark    as in wake
+-- PUB is held shared until after the commit. A poller that falls asleep takes SLEEP first and probes PUB second: it either
+-- sees us publishing and keeps looking, or we see it sleeping and notify. No step but its last look reads a snapshot, so
+-- this holds at every isolation level.
+create or replace function :SCHEMA.announce(queues text[], mark boolean default false) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  k int;
+begin
+  for k in select distinct :SCHEMA.wake_key(q) from unnest(queues) q order by 1 loop
+    perform pg_advisory_xact_lock_shared(7301, k);
+  end loop;
+  perform :SCHEMA.wake(queues, mark);
+end $$;
+
+--! split: 504-claim.sql
+-- claim: lease the next batches of these queues, by priority, then oldest first.
+--   queues, limits, versions  per queue: its name, free slots of this node, newest message version this node knows
+--   node                      the owner to write
+-- Locks: picked rows (SKIP LOCKED), slot rows of exclusive queues (SKIP LOCKED). Index: queue_message_batch_pending.
+-- Must run at READ COMMITTED. 'pending' must stay a literal, or the partial index cannot be used in a generic plan. The
+-- planner settings keep the plan at nested loops over that index whatever the statistics say.
+-- Commits asynchronously: a claim lost in a crash of the server is a batch nobody has, still pending. Not so with a slot:
+-- a second node would get the same exclusive batch, so those claims are flushed.
+create or replace function :SCHEMA.claim(queues text[], limits int[], versions int[], node text)
+returns table (
+  queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
+  payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
+  max_attempts int
+)
+language plpgsql rows 10
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  slotted boolean := exists (select from :SCHEMA.queue_slot s where s.queue_name = any (queues));
+begin
+  if not slotted then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+  return query
+  with want as materialized (
+    select w.q, w.n, w.v
+      from unnest(queues, limits, versions) as w (q, n, v)
+     where not exists (select from :SCHEMA.queue r where r.queue_name = w.q and r.paused_at is not null)
+  ), locked as materialized (                              -- free slots, locked by us
+    select s.queue_name, s.slot
+      from :SCHEMA.queue_slot s
+     where s.queue_name = any (queues) and s.batch_id is null
+       and not exists (                                    -- a queue that just became exclusive drains first
+         select from :SCHEMA.queue_message_batch b where b.queue_name = s.queue_name and b.status = 'processing')
+       for no key update skip locked
+  ), free as materialized (
+    select l.queue_name, l.slot, row_number() over (partition by l.queue_name order by l.slot) as place from locked l
+  ), bounded as (
+    select w.q, w.n, w.v, false as slotted
+      from want w
+     where not exists (select from :SCHEMA.queue_slot s where s.queue_name = w.q)
+    union all
+    select w.q, least(w.n, (select count(*)::int from free f where f.queue_name = w.q)), w.v, true
+      from want w
+     where exists (select from :SCHEMA.queue_slot s where s.queue_name = w.q)
+  ), pick as materialized (
+    select w.q, b.id, w.slotted
+      from bounded w
+     cross join lateral (
+       select b.id
+         from :SCHEMA.queue_message_batch b
+        where b.queue_name = w.q and b.status = 'pending' and b.version <= w.v
+        order by b.priority, b.id
+        limit w.n
+          for update skip locked) b
+     where w.n > 0
+  ), placed as (
+    select p.q, p.id, row_number() over (partition by p.q order by p.id) as place from pick p where p.slotted
+  ), taken as (                                            -- compare-and-set: a racing claim is re-evaluated and loses
+    update :SCHEMA.queue_slot s set batch_id = p.id
+      from placed p join free f on f.queue_name = p.q and f.place = p.place
+     where s.queue_name = p.q and s.slot = f.slot and s.batch_id is null
+    returning s.queue_name, s.batch_id
+  ), go as materialized (
+    select p.q, p.id from pick p where not p.slotted
+    union all
+    select t.queue_name, t.batch_id from taken t
+  )
+  update :SCHEMA.queue_message_batch b
+     set status = 'processing', owner = node, status_heartbeat = clock_timestamp(), available_at = null,
+         claim_token = floor(random() * 9007199254740991)::bigint
+    from go
+   where b.queue_name = go.q and b.id = go.id              -- by key, never by ctid: the row may have moved since the snapshot
+  returning b.queue_name, b.id, b.claim_token, b.failures, b.crashes, b.priority, b.version, b.message_count,
+            b.payload, b.meta, b.created_at, b.origin_id, b.origin_at, b.positions,
+            coalesce(b.max_attempts, (select r.max_attempts from :SCHEMA.queue r where r.queue_name = b.queue_name), 5);
+end $$;
+
+--! split: 505-dead_letter.sql
+-- dead_letter: give these batches up at once, whatever attempts are left. The ids that were still ours.
+--   queues, ids, tokens  the fence of each batch
+--   reasons              schema, decode or rejected
+--   errors               the error text to keep, any bytes
+-- Locks: the rows in (queue_name, id) order, then the slots they held.
+create or replace function :SCHEMA.dead_letter(queues text[], ids bigint[], tokens bigint[], reasons text[], errors text[])
+returns setof bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  with gone as (
+    delete from :SCHEMA.queue_message_batch b
+     using (select * from unnest(queues, ids, tokens, reasons, errors) as a (q, id, token, reason, error) order by 1, 2) a
+     where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing'
+    returning b.*, a.reason, a.error
+  ), buried as (
+    insert into :SCHEMA.dead_message_batch (
+      queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+    select g.queue_name, g.id, g.reason, g.error, g.failures, g.crashes, g.owner, g.priority, g.version, g.created_at,
+           g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+      from gone g
+     where not exists (select from :SCHEMA.queue r where r.queue_name = g.queue_name and not r.dead_letter)
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  )
+  select g.id from gone g;
+end $$;
+
+--! split: 506-fall_asleep.sql
+-- fall_asleep: take SLEEP for these queues on this session, step C1 of the wake-up protocol; the keys taken.
+-- Runs on the LISTEN connection. Afterwards: probe PUB, then claim with a new snapshot, and only then sleep.
+create or replace function :SCHEMA.fall_asleep(queues text[]) returns int[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  keys int[] := array(select distinct :SCHEMA.wake_key(q) from unnest(queues) q order by 1);
+  k int;
+begin
+  foreach k in array keys loop
+    perform pg_advisory_lock_shared(7302, k);
+  end loop;
+  return keys;
+end $$;
+
+--! split: 507-heartbeat.sql
+-- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
+--   queues, ids, tokens  the fence of each batch
+-- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
+create or replace function :SCHEMA.heartbeat(queues text[], ids bigint[], tokens bigint[])
+returns table (id bigint, answer text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with mine as materialized (
+    select b.queue_name, b.id
+      from unnest(queues, ids, tokens) as a (q, id, token)
+      join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
+     where b.claim_token = a.token and b.status = 'processing'
+     order by b.queue_name, b.id
+       for update of b skip locked
+  ), beat as (
+    update :SCHEMA.queue_message_batch b set status_heartbeat = clock_timestamp()
+      from mine m
+     where b.queue_name = m.queue_name and b.id = m.id
+    returning b.id
+  )
+  select a.id,
+         case
+           when exists (select from beat t where t.id = a.id) then 'kept'
+           when exists (select from :SCHEMA.queue_message_batch b
+                         where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing')
+             then 'skipped'
+           else 'lost'
+         end
+    from unnest(queues, ids, tokens) as a (q, id, token);
+end $$;
+
+--! split: 508-insert_batch.sql
+-- insert_batch: one row for publish(). Private to it.
+create or replace function :SCHEMA.insert_batch(
+  queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  new_id bigint;
+begin
+  insert into :SCHEMA.queue_message_batch (queue_name, version, priority, message_count, payload, meta, status, available_at)
+  values (queue, version, priority, messages, '[' || chunk || ']',
+          '[' || rtrim(repeat(headers::text || ',', messages), ',') || ']',
+          case when delay_ms > 0 then 'delayed' else 'pending' end,
+          case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end)
+  returning id into new_id;
+  return new_id;
+end $$;
+
+--! split: 509-next_due_ms.sql
+-- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
+create or replace function :SCHEMA.next_due_ms() returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  return (select greatest(0, ceil(extract(epoch from b.available_at - clock_timestamp()) * 1000))::bigint
+            from :SCHEMA.queue_message_batch b
+           where b.status = 'delayed'
+           order by b.available_at
+           limit 1);
+end $$;
+
+--! split: 510-owner_key.sql
+-- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
+-- it exclusively knows that the node's session is gone.
+create or replace function :SCHEMA.owner_key(owner text) returns int
+language sql stable parallel safe
+as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
+
+--! split: 511-recover.sql
+-- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
+--   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
+--             back after a server restart would take everybody's work
+--   max_rows  bound of one call
+-- An ORPHAN has an owner whose session lock nobody holds and a heartbeat older than orphan_after_ms; a STALE batch has a
+-- heartbeat older than stale_after_ms, whatever the lock. A crash is counted apart and spends no attempt; at the limit of
+-- crashes the batch dies in the same statement.
+-- Owners are probed before the LIMIT and once each: with the probe per row, eight callers recovered 100 of 500.
+-- Locks: the rows in (queue_name, id) order, SKIP LOCKED; a row being heartbeat-ed is skipped or re-evaluated and dropped.
+create or replace function :SCHEMA.recover(orphans boolean, max_rows int default 100)
+returns table (queue_name text, reason text, recovered int, died int)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  gone_owners text[] := '{}';
+begin
+  if orphans then
+    gone_owners := array(
+      select o.owner
+        from (select distinct b.owner
+                from :SCHEMA.queue_message_batch b
+                left join :SCHEMA.queue r on r.queue_name = b.queue_name
+               where b.status = 'processing'
+                 and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'
+                 -- An owner that never had a session cannot be told from a dead one: it can only be stale.
+                 and exists (select from :SCHEMA.node n where n.owner = b.owner and n.session_at is not null)) o
+       where (case when pg_try_advisory_lock(7303, :SCHEMA.owner_key(o.owner))
+                   then pg_advisory_unlock(7303, :SCHEMA.owner_key(o.owner)) else false end));
+  end if;
+  return query
+  with late as materialized (
+    select b.queue_name, b.id,
+           case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
+           b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
+           coalesce(r.dead_letter, true) as kept
+      from :SCHEMA.queue_message_batch b
+      left join :SCHEMA.queue r on r.queue_name = b.queue_name
+     where b.status = 'processing'
+       and (b.status_heartbeat
+              < clock_timestamp() - coalesce(b.stale_after_ms, r.stale_after_ms, 600000) * interval '1 millisecond'
+            or (b.owner = any (gone_owners)
+                and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'))
+     order by b.queue_name, b.id
+     limit max_rows
+       for update of b skip locked
+  ), gone as (
+    delete from :SCHEMA.queue_message_batch b
+     using late l
+     where l.exhausted and b.queue_name = l.queue_name and b.id = l.id
+    returning b.*, l.reason as why, l.kept
+  ), buried as (
+    insert into :SCHEMA.dead_message_batch (
+      queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+    select g.queue_name, g.id, 'crash',
+           format('the node %s was lost %s times while this batch was in flight; it may be a bystander of another batch''s crash',
+                  g.owner, g.crashes + 1),
+           g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
+           g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+      from gone g
+     where g.kept
+  ), back as (
+    update :SCHEMA.queue_message_batch b
+       set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null
+      from late l
+     where not l.exhausted and b.queue_name = l.queue_name and b.id = l.id
+    returning b.queue_name, b.id, l.reason
+  ), done as (
+    select g.queue_name, g.id, g.why as reason, 1 as dead from gone g
+    union all
+    select k.queue_name, k.id, k.reason, 0 from back k
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
+  )
+  select d.queue_name, d.reason, (count(*) - sum(d.dead))::int, sum(d.dead)::int
+    from done d
+   group by d.queue_name, d.reason;
+end $$;
+
+--! split: 512-promote.sql
+-- promote: delayed batches whose time has come become pending; the queues they belong to.
+--   max_rows  bound of one call
+-- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
+create or replace function :SCHEMA.promote(max_rows int default 1000)
+returns table (queue_name text, promoted int)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with due as materialized (
+    select b.queue_name, b.id
+      from :SCHEMA.queue_message_batch b
+     where b.status = 'delayed' and b.available_at <= clock_timestamp()
+     order by b.available_at
+     limit max_rows
+       for update skip locked
+  ), moved as (
+    update :SCHEMA.queue_message_batch b set status = 'pending', available_at = null
+      from due d
+     where b.queue_name = d.queue_name and b.id = d.id
+    returning b.queue_name
+  )
+  select m.queue_name, count(*)::int from moved m group by m.queue_name;
+end $$;
+
+--! split: 513-publisher_in_flight.sql
+-- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
+-- One expression per probe, as in wake.
+create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  k int;
+begin
+  for k in select distinct :SCHEMA.wake_key(q) from unnest(queues) q order by 1 loop
+    if (case when pg_try_advisory_lock(7301, k) then not pg_advisory_unlock(7301, k) else true end) then
+      return true;
+    end if;
+  end loop;
+  return false;
+end $$;
+
+--! split: 514-poll.sql
+-- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
+--   queues, limits, versions, node  as in claim
+--   maintain                        whether to promote, recover and ask for the next due time
+--   orphans                         as in recover
+--   falling_asleep                  steps C2 and C3 of the wake-up protocol: probe PUB before the claim
+-- Rows as claim's, each with a null report; before them, where there is something to say, one row with a null id and a
+-- report: `due` (ms until the next delayed batch of any queue), `publishing` (a publisher is in flight: do not sleep yet),
+-- `recovered` (per queue and reason). An idle round has no rows.
+create or replace function :SCHEMA.poll(
+  queues text[], limits int[], versions int[], node text, maintain boolean, orphans boolean, falling_asleep boolean)
+returns table (
+  queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
+  payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
+  max_attempts int, report jsonb
+)
+language plpgsql rows 10
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  recoveries jsonb;
+  moved text[];
+  due bigint;
+  publishing boolean;
+begin
+  if maintain then
+    select jsonb_agg(to_jsonb(r)), coalesce(array_agg(r.queue_name), '{}') into recoveries, moved
+      from :SCHEMA.recover(orphans) r;
+    moved := moved || array(select p.queue_name from :SCHEMA.promote() p);
+    if cardinality(moved) > 0 then
+      perform :SCHEMA.announce(moved, true);               -- other nodes have free slots too
+    end if;
+    due := :SCHEMA.next_due_ms();
+  end if;
+  if falling_asleep and :SCHEMA.publisher_in_flight(queues) then
+    publishing := true;
+  end if;
+  report := nullif(jsonb_strip_nulls(
+    jsonb_build_object('due', due, 'publishing', publishing, 'recovered', recoveries)), '{}');
+  if report is not null then
+    return next;
+  end if;
+  return query select c.*, null::jsonb from :SCHEMA.claim(queues, limits, versions, node) c;
+end $$;
+
+--! split: 515-publish.sql
+-- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
+--   queue     its name; it need not be registered
+--   messages  JSON array as text
+--   delay_ms  not delivered before this long after the insert
+--   priority  smaller first
+--   headers   a JSON object of strings that goes with every message
+-- Messages are not validated against the schema here: the delivering node does, and buries what does not fit.
+create or replace function :SCHEMA.publish(
+  queue text, messages text, delay_ms bigint default 0, priority int default 100, headers jsonb default null)
+returns setof bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  r record;
+  message text;
+  chunk text := '';
+  chunked int := 0;
+begin
+  if json_typeof(messages::json) is distinct from 'array' then
+    raise invalid_parameter_value using message = format('postrider.publish(%L, …): messages must be a JSON array, found %s',
+      queue, json_typeof(messages::json)), hint = 'wrap a single message in [ ]';
+  end if;
+  select coalesce(max(q.version), 1) as version, coalesce(max(q.max_batch_messages), 100) as max_messages,
+         coalesce(max(q.max_batch_bytes), 1048576) as max_bytes
+    into r from :SCHEMA.queue q where q.queue_name = queue;
+  for message in select e.value::text from json_array_elements(messages::json) with ordinality as e (value, n) order by n loop
+    if octet_length(message) + 2 > r.max_bytes then
+      raise program_limit_exceeded using message = format('postrider.publish(%L, …): a message of %s bytes is over the '
+        'queue''s max_batch_bytes of %s', queue, octet_length(message), r.max_bytes);
+    end if;
+    if chunked > 0 and (chunked = r.max_messages or octet_length(chunk) + octet_length(message) + 3 > r.max_bytes) then
+      return next :SCHEMA.insert_batch(queue, chunk, chunked, r.version, delay_ms, priority, headers);
+      chunk := '';
+      chunked := 0;
+    end if;
+    chunk := case when chunked = 0 then message else chunk || ',' || message end;
+    chunked := chunked + 1;
+  end loop;
+  if chunked > 0 then
+    return next :SCHEMA.insert_batch(queue, chunk, chunked, r.version, delay_ms, priority, headers);
+  end if;
+end $$;
+
+--! split: 516-register_queue.sql
+-- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
+-- say what differs; `written` is false where a newer version is already recorded.
+--   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
+--   node        who says so
+-- A queue that becomes exclusive gets its slot here; claim() lets what is in flight drain first.
+create or replace function :SCHEMA.register_queue(definition jsonb, node text)
+returns table (written boolean, was_version int, was_schema_hash text, was_settings jsonb)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  s jsonb := definition -> 'settings';
+  is_exclusive boolean := (s ->> 'exclusive')::boolean;
+  new_version int := (definition ->> 'version')::int;
+begin
+  insert into :SCHEMA.queue_version (queue_name, version, schema_hash, schema)
+  values (definition ->> 'name', new_version, definition ->> 'schemaHash', definition ->> 'schema')
+  on conflict do nothing;
+  select true, r.version, r.schema_hash, r.settings
+    into written, was_version, was_schema_hash, was_settings
+    from :SCHEMA.queue r where r.queue_name = definition ->> 'name' for update;
+  if was_version > new_version then
+    written := false;
+    return next;
+    return;
+  end if;
+  insert into :SCHEMA.queue as r (
+    queue_name, version, schema_hash, schema, settings, exclusive, max_batch_messages, max_batch_bytes, max_attempts,
+    orphan_after_ms, stale_after_ms, dead_letter, retention_ms, updated_by)
+  values (
+    definition ->> 'name', new_version, definition ->> 'schemaHash', definition ->> 'schema', s, is_exclusive,
+    (s ->> 'maxBatchMessages')::int, (s ->> 'maxBatchBytes')::int, (s ->> 'maxAttempts')::int,
+    (s ->> 'orphanAfterMs')::bigint, (s ->> 'staleAfterMs')::bigint,
+    s -> 'deadLetter' is distinct from 'false'::jsonb, coalesce((s -> 'deadLetter' ->> 'retentionMs')::bigint, 1209600000), node)
+  on conflict (queue_name) do update set
+    version = excluded.version, schema_hash = excluded.schema_hash, schema = excluded.schema, settings = excluded.settings,
+    exclusive = excluded.exclusive, max_batch_messages = excluded.max_batch_messages,
+    max_batch_bytes = excluded.max_batch_bytes, max_attempts = excluded.max_attempts,
+    orphan_after_ms = excluded.orphan_after_ms, stale_after_ms = excluded.stale_after_ms,
+    dead_letter = excluded.dead_letter, retention_ms = excluded.retention_ms,
+    updated_at = clock_timestamp(), updated_by = excluded.updated_by
+  where r.version <= excluded.version;
+  if is_exclusive then
+    insert into :SCHEMA.queue_slot (queue_name, slot) values (definition ->> 'name', 0) on conflict do nothing;
+  else
+    delete from :SCHEMA.queue_slot q where q.queue_name = definition ->> 'name';
+  end if;
+  written := true;
+  return next;
+end $$;
+
+--! split: 517-release.sql
+-- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
+--   queues, ids, tokens  the fence of each batch
+--   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
+-- Wakes the sleepers of those queues in the same transaction: the releasing node may be stopping.
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB.
+create or replace function :SCHEMA.release(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[])
+returns setof bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  with mine as materialized (
+    select b.queue_name, b.id, a.delay_ms
+      from unnest(queues, ids, tokens, delays_ms) as a (q, id, token, delay_ms)
+      join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
+     where b.claim_token = a.token and b.status = 'processing'
+     order by b.queue_name, b.id
+       for update of b
+  ), back as (
+    update :SCHEMA.queue_message_batch b
+       set status = case when m.delay_ms > 0 then 'delayed' else 'pending' end,
+           available_at = case when m.delay_ms > 0 then clock_timestamp() + m.delay_ms * interval '1 millisecond' end,
+           owner = null, claim_token = null, status_heartbeat = null
+      from mine m
+     where b.queue_name = m.queue_name and b.id = m.id
+    returning b.queue_name, b.id
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from back k where s.queue_name = k.queue_name and s.batch_id = k.id
+  )
+  select k.id from back k;
+  if found then
+    perform :SCHEMA.announce(queues, true);
+  end if;
+end $$;
+
+--! split: 518-retry.sql
+-- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies.
+--   queues, ids, tokens  the fence of each batch
+--   delays_ms            the wait before the next attempt; 0 = at once
+--   errors               the error text to keep, any bytes
+-- Answers delayed or dead for each batch that was still ours; a missing one was lost.
+-- Locks: the rows in (queue_name, id) order, then the slots they held. In the row and in the dead letters, or in neither.
+create or replace function :SCHEMA.retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[])
+returns table (id bigint, outcome text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with mine as materialized (
+    select b.queue_name, b.id, a.delay_ms, a.error,
+           b.failures + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
+           coalesce(r.dead_letter, true) as kept
+      from unnest(queues, ids, tokens, delays_ms, errors) as a (q, id, token, delay_ms, error)
+      join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
+      left join :SCHEMA.queue r on r.queue_name = a.q
+     where b.claim_token = a.token and b.status = 'processing'
+     order by b.queue_name, b.id
+       for update of b
+  ), gone as (
+    delete from :SCHEMA.queue_message_batch b
+     using mine m
+     where m.exhausted and b.queue_name = m.queue_name and b.id = m.id
+    returning b.*, m.error as why, m.kept
+  ), buried as (
+    insert into :SCHEMA.dead_message_batch (
+      queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+    select g.queue_name, g.id, 'attempts', g.why, g.failures + 1, g.crashes, g.owner, g.priority, g.version, g.created_at,
+           g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+      from gone g
+     where g.kept
+  ), waiting as (
+    update :SCHEMA.queue_message_batch b
+       set status = case when m.delay_ms > 0 then 'delayed' else 'pending' end,
+           available_at = case when m.delay_ms > 0 then clock_timestamp() + m.delay_ms * interval '1 millisecond' end,
+           failures = b.failures + 1, owner = null, claim_token = null, status_heartbeat = null, last_error = m.error
+      from mine m
+     where not m.exhausted and b.queue_name = m.queue_name and b.id = m.id
+    returning b.queue_name, b.id
+  ), done as (
+    select g.queue_name, g.id, 'dead' as outcome from gone g
+    union all
+    select w.queue_name, w.id, 'delayed' from waiting w
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
+  )
+  select d.id, d.outcome from done d;
+end $$;
+
+--! split: 519-rise.sql
+-- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
+create or replace function :SCHEMA.rise(keys int[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  k int;
+begin
+  foreach k in array keys loop
+    perform pg_advisory_unlock_shared(7302, k);
+  end loop;
+end $$;
+
+--! split: 520-settle_part.sql
+-- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
+--   queue, batch_id, token                      the fence
+--   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
+--   dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors  per message given up: a JSON array of one,
+--                                               its place in the origin, why
+--   delay_ms, error                             null: the lease goes on. Otherwise the rest has failed once more and waits
+-- Answers kept, delayed or gone; null when the batch was no longer ours, and then nothing was written.
+create or replace function :SCHEMA.settle_part(
+  queue text, batch_id bigint, token bigint,
+  rest_payload text, rest_meta text, rest_positions int[], rest_count int,
+  dead_payloads text[], dead_metas text[], dead_positions int[], dead_reasons text[], dead_errors text[],
+  delay_ms bigint, error text)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  answer text;
+begin
+  with mine as materialized (
+    select b.*, coalesce(r.dead_letter, true) as kept
+      from :SCHEMA.queue_message_batch b
+      left join :SCHEMA.queue r on r.queue_name = b.queue_name
+     where b.queue_name = queue and b.id = settle_part.batch_id and b.claim_token = token and b.status = 'processing'
+       for update of b
+  ), buried as (
+    insert into :SCHEMA.dead_message_batch (
+      queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+    select m.queue_name, m.id, d.reason, d.error, m.failures + (d.reason = 'attempts')::int, m.crashes, m.owner, m.priority,
+           m.version, m.created_at, 1, d.payload, d.meta, m.origin_id, m.origin_at, array[d.place], m.max_attempts,
+           m.stale_after_ms
+      from mine m
+     cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
+                  as d (payload, meta, place, reason, error)
+     where m.kept
+  ), gone as (
+    delete from :SCHEMA.queue_message_batch b using mine m
+     where rest_payload is null and b.queue_name = m.queue_name and b.id = m.id
+    returning b.queue_name, b.id
+  ), shrunk as (
+    update :SCHEMA.queue_message_batch b
+       set payload = rest_payload, meta = rest_meta, positions = rest_positions, message_count = rest_count,
+           status_heartbeat = case when delay_ms is null then clock_timestamp() end,
+           status = case when delay_ms is null then 'processing' when delay_ms > 0 then 'delayed' else 'pending' end,
+           available_at = case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
+           failures = b.failures + (delay_ms is not null)::int,
+           owner = case when delay_ms is null then b.owner end,
+           claim_token = case when delay_ms is null then b.claim_token end,
+           last_error = coalesce(settle_part.error, b.last_error)
+      from mine m
+     where rest_payload is not null and b.queue_name = m.queue_name and b.id = m.id
+    returning b.queue_name, b.id, b.status
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null
+      from (select g.queue_name, g.id from gone g
+            union all select k.queue_name, k.id from shrunk k where k.status <> 'processing') f
+     where s.queue_name = f.queue_name and s.batch_id = f.id
+  )
+  select 'gone' into answer from gone
+  union all
+  select case k.status when 'processing' then 'kept' else 'delayed' end from shrunk k;
+  return answer;
+end $$;
+
+--! split: 521-wake_on_insert.sql
+-- wake_on_insert: the trigger behind every insert that does not wake by itself.
+-- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
+create or replace function :SCHEMA.wake_on_insert() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if current_setting('postrider.wake', true) is distinct from 'off' then
+    -- A delayed row carries the mark: sleepers must look, to learn when it is due.
+    perform :SCHEMA.announce(array[new.queue_name], new.status = 'delayed');
+  end if;
+  return null;
+end $$;
+
+--! split: 900-triggers.sql
+-- The trigger is the rule, the library the exception: psql, another language or a foreign transaction wakes the pollers by
+-- inserting; the library's own rows say `quiet` and are followed by one wake() after the commit, which keeps commits
+-- parallel (a commit that carries a NOTIFY holds a cluster-wide lock across its flush: 765 a second at 1 ms a flush).
+-- A row trigger, because the WHEN of a row trigger can read the row: a statement trigger would need a transition table,
+-- which copies every payload, and a setting as its switch, which could outlive the statement. Identical notifications of
+-- one transaction collapse, so many rows still make one.
+create trigger queue_message_batch_wake
+  after insert on :SCHEMA.queue_message_batch
+  for each row when (new.quiet is null)
+  execute function :SCHEMA.wake_on_insert();

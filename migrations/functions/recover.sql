@@ -1,0 +1,82 @@
+-- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
+--   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
+--             back after a server restart would take everybody's work
+--   max_rows  bound of one call
+-- An ORPHAN has an owner whose session lock nobody holds and a heartbeat older than orphan_after_ms; a STALE batch has a
+-- heartbeat older than stale_after_ms, whatever the lock. A crash is counted apart and spends no attempt; at the limit of
+-- crashes the batch dies in the same statement.
+-- Owners are probed before the LIMIT and once each: with the probe per row, eight callers recovered 100 of 500.
+-- Locks: the rows in (queue_name, id) order, SKIP LOCKED; a row being heartbeat-ed is skipped or re-evaluated and dropped.
+create or replace function :SCHEMA.recover(orphans boolean, max_rows int default 100)
+returns table (queue_name text, reason text, recovered int, died int)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  gone_owners text[] := '{}';
+begin
+  if orphans then
+    gone_owners := array(
+      select o.owner
+        from (select distinct b.owner
+                from :SCHEMA.queue_message_batch b
+                left join :SCHEMA.queue r on r.queue_name = b.queue_name
+               where b.status = 'processing'
+                 and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'
+                 -- An owner that never had a session cannot be told from a dead one: it can only be stale.
+                 and exists (select from :SCHEMA.node n where n.owner = b.owner and n.session_at is not null)) o
+       where (case when pg_try_advisory_lock(7303, :SCHEMA.owner_key(o.owner))
+                   then pg_advisory_unlock(7303, :SCHEMA.owner_key(o.owner)) else false end));
+  end if;
+  return query
+  with late as materialized (
+    select b.queue_name, b.id,
+           case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
+           b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
+           coalesce(r.dead_letter, true) as kept
+      from :SCHEMA.queue_message_batch b
+      left join :SCHEMA.queue r on r.queue_name = b.queue_name
+     where b.status = 'processing'
+       and (b.status_heartbeat
+              < clock_timestamp() - coalesce(b.stale_after_ms, r.stale_after_ms, 600000) * interval '1 millisecond'
+            or (b.owner = any (gone_owners)
+                and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'))
+     order by b.queue_name, b.id
+     limit max_rows
+       for update of b skip locked
+  ), gone as (
+    delete from :SCHEMA.queue_message_batch b
+     using late l
+     where l.exhausted and b.queue_name = l.queue_name and b.id = l.id
+    returning b.*, l.reason as why, l.kept
+  ), buried as (
+    insert into :SCHEMA.dead_message_batch (
+      queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+    select g.queue_name, g.id, 'crash',
+           format('the node %s was lost %s times while this batch was in flight; it may be a bystander of another batch''s crash',
+                  g.owner, g.crashes + 1),
+           g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
+           g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+      from gone g
+     where g.kept
+  ), back as (
+    update :SCHEMA.queue_message_batch b
+       set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null
+      from late l
+     where not l.exhausted and b.queue_name = l.queue_name and b.id = l.id
+    returning b.queue_name, b.id, l.reason
+  ), done as (
+    select g.queue_name, g.id, g.why as reason, 1 as dead from gone g
+    union all
+    select k.queue_name, k.id, k.reason, 0 from back k
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
+  )
+  select d.queue_name, d.reason, (count(*) - sum(d.dead))::int, sum(d.dead)::int
+    from done d
+   group by d.queue_name, d.reason;
+end $$;

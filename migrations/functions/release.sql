@@ -1,0 +1,37 @@
+-- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
+--   queues, ids, tokens  the fence of each batch
+--   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
+-- Wakes the sleepers of those queues in the same transaction: the releasing node may be stopping.
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB.
+create or replace function :SCHEMA.release(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[])
+returns setof bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  with mine as materialized (
+    select b.queue_name, b.id, a.delay_ms
+      from unnest(queues, ids, tokens, delays_ms) as a (q, id, token, delay_ms)
+      join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
+     where b.claim_token = a.token and b.status = 'processing'
+     order by b.queue_name, b.id
+       for update of b
+  ), back as (
+    update :SCHEMA.queue_message_batch b
+       set status = case when m.delay_ms > 0 then 'delayed' else 'pending' end,
+           available_at = case when m.delay_ms > 0 then clock_timestamp() + m.delay_ms * interval '1 millisecond' end,
+           owner = null, claim_token = null, status_heartbeat = null
+      from mine m
+     where b.queue_name = m.queue_name and b.id = m.id
+    returning b.queue_name, b.id
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from back k where s.queue_name = k.queue_name and s.batch_id = k.id
+  )
+  select k.id from back k;
+  if found then
+    perform :SCHEMA.announce(queues, true);
+  end if;
+end $$;
