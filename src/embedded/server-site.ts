@@ -1,0 +1,32 @@
+/** Where a server's parts are, and as whom it runs. */
+import { join } from "node:path";
+import type { Binaries } from "./binaries.js";
+import { canReach, copyBinaries, type ServerUser, serverUser } from "./server-user.js";
+
+// Where root keeps what the server's user must reach but cannot below root's own folders.
+const rootPlace = "/var/lib/postrider";
+
+/** Everything that starting and stopping needs to know. */
+export interface ServerSite {
+  readonly data: string;
+  readonly log: string;
+  readonly binaries: Binaries;
+  readonly user: ServerUser;
+}
+
+/** Decides where data and programs are: in the directory, unless the server's user cannot reach them there. */
+export async function serverSite(directory: string, binaries: Binaries): Promise<ServerSite> {
+  const user = await serverUser();
+  const log = join(directory, "postgres.log");
+  const inside = join(directory, "postgres");
+  const data = (await canReach(inside, user)) ? inside : join(rootPlace, directory.replaceAll("/", "_").slice(-200));
+  const reachable = await canReach(binaries.postgres, user);
+  return { data, log, user, binaries: reachable ? binaries : await copyBinaries(binaries, rootPlace) };
+}
+
+/** The environment of its programs. */
+// English messages in the log, and none of the caller's own PGPORT, PGDATA, PGOPTIONS.
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([key]) => !key.startsWith("PG") && !key.startsWith("LC_"));
+  return { ...Object.fromEntries(kept), LC_ALL: "C" };
+}

@@ -1,0 +1,42 @@
+/** Starts the keeper as a process of its own, so that it outlives whoever asked first and no signal of their terminal reaches it. */
+import { spawn } from "node:child_process";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findBinaries } from "./binaries.js";
+import type { KeeperRequest } from "./keeper.js";
+
+/**
+ * Starts a keeper and waits until it listens or has given way to another one.
+ *
+ * @throws PostriderError `ERR_EMBEDDED_UNAVAILABLE` where there is no binary for this platform
+ */
+export async function spawnKeeper(request: Omit<KeeperRequest, "binaries">): Promise<void> {
+  const { directory, settings, adopt } = request;
+  const told: KeeperRequest = { directory, settings, adopt, binaries: await findBinaries() };
+  const log = await open(join(directory, "postgres.log"), "a");
+  try {
+    const child = spawn(process.execPath, [...keeperCommand(), JSON.stringify(told)], {
+      cwd: directory,
+      detached: true,
+      stdio: ["ignore", "pipe", log.fd],
+      windowsHide: true,
+    });
+    child.unref();
+    await new Promise<void>((resolve) => {
+      child.once("error", () => resolve());
+      child.once("exit", () => resolve());
+      child.stdout?.once("data", () => resolve());
+    });
+    child.stdout?.destroy();
+  } finally {
+    await log.close();
+  }
+}
+
+// In the repository the keeper is TypeScript as this file is; the loader's address must not depend on the working directory.
+function keeperCommand(): readonly string[] {
+  const here = import.meta.url;
+  const keeper = fileURLToPath(new URL(here.endsWith(".ts") ? "keeper.ts" : "keeper.js", here));
+  return here.endsWith(".ts") ? ["--import", import.meta.resolve("tsx"), keeper] : [keeper];
+}
