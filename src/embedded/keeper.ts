@@ -62,7 +62,7 @@ function listens(socketServer: Server, port: number): Promise<boolean> {
 
 async function provideServer(): Promise<void> {
   try {
-    site = await serverSite(request.directory, request.binaries);
+    site = await serverSite(request.directory, password, request.binaries);
     server = await leftOverServer(site);
     if (server === undefined && request.adopt) process.exit();
     server ??= await startServer(site, password, request.settings);

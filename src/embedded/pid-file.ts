@@ -31,7 +31,8 @@ export async function removePidFile(data: string): Promise<void> {
 export async function isPostgres(pid: number): Promise<boolean> {
   if (process.platform === "win32") return true;
   const { stdout } = await run("ps", ["-o", "args=", "-p", String(pid)]).catch(() => ({ stdout: "postgres" }));
-  return stdout.includes("postgres");
+  // A zombie is only a number that its parent has not asked for yet.
+  return stdout.includes("postgres") && !stdout.includes("<defunct>");
 }
 
 /** Whether a process of this number exists. */

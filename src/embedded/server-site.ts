@@ -1,5 +1,6 @@
 /** Where a server's parts are, and as whom it runs. */
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { basename, join } from "node:path";
 import type { Binaries } from "./binaries.js";
 import { canReach, copyBinaries, type ServerUser, serverUser } from "./server-user.js";
 
@@ -15,18 +16,23 @@ export interface ServerSite {
 }
 
 /** Decides where data and programs are: in the directory, unless the server's user cannot reach them there. */
-export async function serverSite(directory: string, binaries: Binaries): Promise<ServerSite> {
+export async function serverSite(directory: string, password: string, binaries: Binaries): Promise<ServerSite> {
   const user = await serverUser();
   const log = join(directory, "postgres.log");
   const inside = join(directory, "postgres");
-  const data = (await canReach(inside, user)) ? inside : join(rootPlace, directory.replaceAll("/", "_").slice(-200));
+  const data = (await canReach(inside, user)) ? inside : outside(directory, password);
   const reachable = await canReach(binaries.postgres, user);
   return { data, log, user, binaries: reachable ? binaries : await copyBinaries(binaries, rootPlace) };
 }
 
-/** The environment of its programs. */
-// English messages in the log, and none of the caller's own PGPORT, PGDATA, PGOPTIONS.
+/** The environment of the programs: English messages, and none of the caller's own PGPORT, PGDATA, PGOPTIONS. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([key]) => !key.startsWith("PG") && !key.startsWith("LC_"));
   return { ...Object.fromEntries(kept), LC_ALL: "C" };
+}
+
+// The password is in the name because it is in the data: who removes the directory and begins anew gets new data too.
+function outside(directory: string, password: string): string {
+  const key = createHash("sha256").update(`${directory}\0${password}`).digest("hex").slice(0, 16);
+  return join(rootPlace, `${basename(directory)}-${key}`);
 }

@@ -10,6 +10,7 @@ import { type ServerSite, serverEnvironment } from "./server-site.js";
 
 const startLimitMs = 60_000;
 const stopLimitMs = 30_000;
+const zombieLimitMs = 200;
 
 // A small server for one developer. Durability is real: fsync and full_page_writes stay on, as a test of crashes expects.
 const settings = {
@@ -63,12 +64,20 @@ export async function stopServer(site: ServerSite, { pid }: RunningServer): Prom
   for (const signal of ["SIGINT", "SIGQUIT"] as const) {
     if (!isAlive(pid)) return;
     process.kill(pid, signal);
-    for (let waitedMs = 0; waitedMs < stopLimitMs; waitedMs += 20) {
-      // The file goes last. The process may stay as a zombie where nothing reaps orphans.
-      if (!isAlive(pid) || (await readPidFile(site.data))?.pid !== pid) return;
-      await sleep(20);
-    }
+    const isDone = async () => !isAlive(pid) || (await readPidFile(site.data))?.pid !== pid;
+    if (!(await holdsWithin(isDone, stopLimitMs))) continue;
+    // The file goes first, then the process; as a zombie it may stay where nothing reaps orphans.
+    await holdsWithin(async () => !isAlive(pid), zombieLimitMs);
+    return;
   }
+}
+
+async function holdsWithin(condition: () => Promise<boolean>, limitMs: number): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < limitMs; waitedMs += 20) {
+    if (await condition()) return true;
+    await sleep(20);
+  }
+  return false;
 }
 
 async function untilReady(site: ServerSite, child: ChildProcess): Promise<void> {

@@ -22,13 +22,14 @@ export async function spawnKeeper(request: Omit<KeeperRequest, "binaries">): Pro
       stdio: ["ignore", "pipe", log.fd],
       windowsHide: true,
     });
-    child.unref();
     await new Promise<void>((resolve) => {
       child.once("error", () => resolve());
       child.once("exit", () => resolve());
       child.stdout?.once("data", () => resolve());
     });
     child.stdout?.destroy();
+    // Only now: a process with nothing else to do would end while it waits.
+    child.unref();
   } finally {
     await log.close();
   }

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import test, { type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { startEmbeddedPostgres } from "../../src/embedded/embedded.js";
+import { eventually } from "../support/eventually.js";
+import { startProcess, type TestProcess } from "../support/processes.js";
+
+const program = new URL("../support/embedded-user.ts", import.meta.url);
+
+test("processes that start at once share one server, and the last one to leave stops it", async (t) => {
+  const { user, serverPid } = await freshDirectory(t);
+  const users = [user(), user(), user()];
+  const ports = await Promise.all(users.map(async (one) => (await one.waitFor("started", 60_000)).port));
+  assert.equal(new Set(ports).size, 1);
+  const pid = await serverPid();
+  for (const one of users) {
+    assert.ok(isAlive(pid), "it runs while somebody uses it");
+    one.send({ name: "leave" });
+    await one.waitFor("left");
+  }
+  assert.ok(!isAlive(pid), "stop() of the last one resolves after the server has stopped");
+});
+
+for (const [ending, end] of [
+  ["a normal exit", (one: TestProcess) => one.ended],
+  ["an exception", (one: TestProcess) => one.ended],
+  ["SIGTERM", (one: TestProcess) => one.kill("SIGTERM")],
+  ["SIGINT", (one: TestProcess) => one.kill("SIGINT")],
+  ["SIGKILL", (one: TestProcess) => one.kill("SIGKILL")],
+] as const) {
+  test(`the server stops after ${ending} of its only user`, async (t) => {
+    const { user, serverPid } = await freshDirectory(t);
+    const one = user(ending === "an exception" ? "throw" : ending === "a normal exit" ? "exit" : "wait");
+    await one.waitFor("started", 60_000);
+    // With an exit of its own accord, the server may be gone before its pid can be read.
+    const pid = await serverPid().catch(() => 0);
+    await end(one);
+    await eventually(() => pid === 0 || !isAlive(pid), { timeoutMs: 10_000, otherwise: `server ${pid} still runs` });
+  });
+}
+
+test("a server whose keeper was killed is adopted by those who use it, and still stops with the last of them", async (t) => {
+  const { directory, user, serverPid } = await freshDirectory(t);
+  const one = user();
+  const { port } = await one.waitFor("started", 60_000);
+  const pid = await serverPid();
+  const keeper = await keeperPid(directory);
+  process.kill(keeper, "SIGKILL");
+  await eventually(async () => ![undefined, keeper].includes(await keeperPid(directory).catch(() => undefined)), {
+    timeoutMs: 10_000,
+    otherwise: "no new keeper came",
+  });
+  const two = user();
+  assert.equal((await two.waitFor("started")).port, port);
+  await one.kill();
+  assert.ok(isAlive(pid));
+  two.send({ name: "leave" });
+  await two.waitFor("left");
+  assert.ok(!isAlive(pid));
+});
+
+test("a server left over by a keeper and a user that were both killed is adopted by the next user", async (t) => {
+  const { directory, user, serverPid } = await freshDirectory(t);
+  const one = user();
+  const { port } = await one.waitFor("started", 60_000);
+  const pid = await serverPid();
+  // Stopped, it cannot call for another keeper.
+  one.signal("SIGSTOP");
+  process.kill(await keeperPid(directory), "SIGKILL");
+  await one.kill();
+  const two = user();
+  assert.equal((await two.waitFor("started")).port, port);
+  two.send({ name: "leave" });
+  await two.waitFor("left");
+  assert.ok(!isAlive(pid));
+});
+
+test("as root in a directory that nobody else may enter, data is kept where the server's user reaches it", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("not root");
+  const { directory, user } = await freshDirectory(t);
+  await chmod(directory, 0o700);
+  const one = user();
+  await one.waitFor("started", 60_000);
+  one.send({ name: "leave" });
+  await one.waitFor("left");
+  assert.ok(!(await readdir(directory)).includes("postgres"));
+  const elsewhere = (await readdir("/var/lib/postrider")).filter((name) => name.startsWith(basename(directory)));
+  assert.equal(elsewhere.length, 1);
+  await rm(join("/var/lib/postrider", ...elsewhere), { recursive: true });
+});
+
+test("DATABASE_URL is taken instead, and nothing is started", async (t) => {
+  const before = process.env.DATABASE_URL;
+  t.after(() => {
+    if (before === undefined) delete process.env.DATABASE_URL;
+    else process.env.DATABASE_URL = before;
+  });
+  process.env.DATABASE_URL = "postgres://elsewhere/db";
+  const { connectionString, stop } = await startEmbeddedPostgres({ directory: "/nowhere/to/be/made" });
+  assert.equal(connectionString, "postgres://elsewhere/db");
+  await stop();
+});
+
+async function freshDirectory(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), "postrider-embedded-"));
+  // As root, the server's own user must be able to walk in.
+  await chmod(directory, 0o755);
+  const users: TestProcess[] = [];
+  t.after(async () => {
+    await Promise.all(users.map((one) => one.kill()));
+    // The keeper may still write its last lines.
+    await eventually(
+      () =>
+        keeperPid(directory).then(
+          () => false,
+          () => true,
+        ),
+      { timeoutMs: 10_000 },
+    );
+    await rm(directory, { recursive: true, force: true });
+  });
+  const user = (ending = "wait"): TestProcess => {
+    const one = startProcess(program, { args: [directory, ending], env: { DATABASE_URL: undefined } });
+    users.push(one);
+    return one;
+  };
+  const serverPid = async () =>
+    Number((await readFile(join(directory, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
+  return { directory, user, serverPid };
+}
+
+/** The number of the directory's keeper; throws if there is none. */
+async function keeperPid(directory: string): Promise<number> {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,args="]);
+  const line = stdout.split("\n").find((text) => /embedded.keeper\.[tj]s/.test(text) && text.includes(directory));
+  if (line === undefined) throw new Error("no keeper runs");
+  return Number.parseInt(line, 10);
+}
+
+// Not by signal 0: a process that ended stays visible to it until its parent, or whoever adopted it, has asked.
+function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return /^[^Z]/.test(stdout.trim());
+}
