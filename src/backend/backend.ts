@@ -1,0 +1,138 @@
+/**
+ * The data-path port: everything that moves batches. PostgreSQL implements it in SQL functions, memory in a map.
+ *
+ * Ownership, for every verb that takes leases: it acts only where `(queue, id, token)` still matches a batch in flight, and
+ * answers which those were. A missing one was lost to recovery; that is a normal outcome, never an exception. Rows are
+ * locked in (queue, id) order, so that two verbs on the same rows cannot deadlock.
+ */
+import type { Batch, Lease, NewBatch } from "../batch/batch.js";
+import type { QueueDefinition } from "../queue/queue.js";
+import type { SqlExecutor } from "../transaction/executors.js";
+
+/** What a node asks for in one round. */
+export interface PollRequest {
+  readonly owner: string;
+  /** Queues with free slots: how many, and the newest message version this node knows. */
+  readonly wants: readonly { readonly queue: string; readonly limit: number; readonly version: number }[];
+  /** Also promote what is due and recover what is orphaned or stale. */
+  readonly maintain: boolean;
+  /** Look for dead owners: only once the node's own session has stood for a while. */
+  readonly orphans: boolean;
+  /** Steps C2 and C3 of the wake-up protocol: say whether a publisher is in flight, then claim with a new snapshot. */
+  readonly fallingAsleep: boolean;
+}
+
+/** Batches taken back from dead or silent owners, per queue and reason. */
+export interface Recovery {
+  readonly queue: string;
+  readonly reason: "orphan" | "stale";
+  readonly recovered: number;
+  readonly died: number;
+}
+
+/** What one round found. */
+export interface PollResult {
+  /** By priority, then oldest first, per queue. */
+  readonly batches: readonly Batch[];
+  readonly recovered: readonly Recovery[];
+  /** Until the next delayed batch of any queue; known only after `maintain`. */
+  readonly dueInMs?: number;
+  /** A publisher was in flight: its rows may appear without a notification, so do not sleep yet. */
+  readonly publishing: boolean;
+}
+
+/** A batch whose handler failed. */
+export interface FailedBatch {
+  readonly lease: Lease;
+  readonly delayMs: number;
+  readonly error: string;
+}
+
+/** A batch given up at once. */
+export interface DeadBatch {
+  readonly lease: Lease;
+  readonly reason: "schema" | "decode" | "rejected";
+  readonly error: string;
+}
+
+/** Some messages leave their batch, the rest stays in the same row. */
+export interface PartialSettlement {
+  readonly lease: Lease;
+  /** What stays; absent: nothing does, and the row goes. */
+  readonly rest?: { readonly payload: string; readonly meta?: string; readonly positions: readonly number[] };
+  readonly dead: readonly {
+    readonly payload: string;
+    readonly meta?: string;
+    readonly position: number;
+    readonly reason: "attempts" | "schema" | "rejected";
+    readonly error: string;
+  }[];
+  /** The rest has failed once more and waits; absent: the lease goes on. */
+  readonly failure?: { readonly delayMs: number; readonly error: string };
+}
+
+/** A registration whose queue is recorded differently in the registry (Q3). */
+export interface RegistryDifference {
+  readonly queue: string;
+  /** False: a newer version is recorded, and it stays. */
+  readonly written: boolean;
+  readonly recordedVersion: number;
+  readonly recordedSettings: unknown;
+  readonly recordedSchemaHash: string;
+}
+
+/** A session of the node that hears notifications. It holds the node's life (R3) and the wake-up protocol's SLEEP locks. */
+export interface ListenSession {
+  /** C1: take SLEEP for these queues. Notifications for them arrive from here on. */
+  fallAsleep(queues: readonly string[]): Promise<void>;
+  /** C4: give SLEEP back. */
+  rise(): Promise<void>;
+  /** Take the lock that says this node lives. Called once the session has proved that it hears. */
+  liveAs(owner: string): Promise<void>;
+  heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>>;
+  close(): Promise<void>;
+}
+
+/** What a session tells while it stands. */
+export interface ListenEvents {
+  /** A notification for a queue this session sleeps on; a hint, no more. */
+  onWake(): void;
+  onEcho(nonce: string): void;
+  /** The session is gone; it will not come back by itself. */
+  onDown(error: Error): void;
+}
+
+/** Skipped: the row was locked by a settling statement; ask again. */
+export type HeartbeatAnswer = "kept" | "skipped" | "lost";
+
+/** Storage and wake-up behind a client. */
+export interface Backend {
+  /** Stores the batches, all or none; their ids in order. Through `tx` the caller's commit decides, and the wake-up is built in. */
+  publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<readonly string[]>;
+  /** Notifies the pollers that sleep on these queues. After the commit of what was published. */
+  wake(queues: readonly string[]): Promise<void>;
+  /** Claims for free slots: no batch to two callers, no more in flight than an exclusive queue's slot allows. */
+  poll(request: PollRequest): Promise<PollResult>;
+  /** Success, final. The ids that were still ours. */
+  ack(leases: readonly Lease[]): Promise<ReadonlySet<string>>;
+  /** One failure more: waits, or dies at its limit. */
+  retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead">>;
+  deadLetter(batches: readonly DeadBatch[]): Promise<ReadonlySet<string>>;
+  /** Gives batches back with no attempt spent, and wakes. */
+  release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>>;
+  settlePart(settlement: PartialSettlement): Promise<"kept" | "delayed" | "gone" | undefined>;
+  heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>>;
+  /** Records queues in the registry; what was recorded differently before. */
+  register(definitions: readonly QueueDefinition[], node: string): Promise<readonly RegistryDifference[]>;
+  /** Opens a session that hears; rejects where none can be had. */
+  listen(events: ListenEvents): Promise<ListenSession>;
+  /** Sends a nonce that must come back through the session: the proof that it hears. */
+  echo(nonce: string): Promise<void>;
+  /** @throws PostriderError `ERR_NOT_MIGRATED`, `ERR_DATABASE_NEWER` */
+  check(): Promise<void>;
+  /** Notes the start or the end of a node, for people. */
+  noteNode(owner: string, name: string, event: "started" | "stopped"): Promise<void>;
+  /** Whether an error will pass (connection, serialization, resources) or stays the same however often it is tried. */
+  isPassing(error: unknown): boolean;
+  close(): Promise<void>;
+}

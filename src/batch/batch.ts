@@ -1,0 +1,58 @@
+/**
+ * What travels: a batch is a row, a message is one element of its payload.
+ *
+ *   pending ──claim──> processing ──ack──> (gone)
+ *      ^                  │  │  └──────────> dead      given up: attempts, crash, schema, decode, rejected
+ *      │                  │  └─retry──> delayed ──promote──> pending
+ *      └──release, recover┘
+ *
+ * Ids are strings: they are 64-bit in the database, and a number loses them past 2^53.
+ */
+
+/** A batch that is not stored yet. */
+export interface NewBatch {
+  readonly queue: string;
+  readonly version: number;
+  /** JSON array of messages. */
+  readonly payload: string;
+  readonly bytes: number;
+  readonly messageCount: number;
+  /** JSON array of header objects, as long as the payload's; absent when no message has any. */
+  readonly meta?: string;
+  readonly priority: number;
+  /** Counted from the insert, by the database's clock. */
+  readonly delayMs?: number;
+  readonly runAt?: Date;
+  readonly maxAttempts?: number;
+  readonly staleAfterMs?: number;
+}
+
+/** The right to settle one batch. The token is random per claim: a late owner's statement matches nothing. */
+export interface Lease {
+  readonly queue: string;
+  readonly id: string;
+  readonly token: string;
+}
+
+/** A claimed batch. */
+export interface Batch extends Lease {
+  readonly failures: number;
+  readonly crashes: number;
+  readonly priority: number;
+  readonly version: number;
+  readonly messageCount: number;
+  readonly payload: string;
+  readonly meta?: string;
+  readonly publishedAt: Date;
+  /** Deliveries before the dead letters, the publish's own or the queue's. */
+  readonly maxAttempts: number;
+  /** The batch that gave the messages their ids; this one, unless it was divided or redriven. */
+  readonly originId: string;
+  /** The messages' places in that batch; absent: 0, 1, 2 … */
+  readonly positions?: readonly number[];
+}
+
+/** The id of a message, the same through retry, division, dead letter and redrive (D13). */
+export function messageId(batch: Pick<Batch, "originId" | "positions">, index: number): string {
+  return `${batch.originId}.${batch.positions?.[index] ?? index}`;
+}
