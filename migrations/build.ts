@@ -1,6 +1,6 @@
 /** `npm run migrate:build`: rewrites the first committed migration from its sources, until it is released. */
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { assembleParts, committedText } from "./assemble.js";
 
 const root = import.meta.dirname;
@@ -17,4 +17,4 @@ await mkdir(join(root, "committed"), { recursive: true });
 await rm(target, { force: true });
 await writeFile(target, committedText(parts));
 await chmod(target, 0o644);
-process.stdout.write(`${target}: ${parts.length} parts\n`);
+process.stdout.write(`${relative(process.cwd(), target)}: ${parts.length} parts\n`);

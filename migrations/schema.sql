@@ -1,0 +1,150 @@
+-- What the committed migrations make, as read back from the catalogs. Written by `npm run migrate:build`, compared by
+-- test/sql/schema-snapshot.test.ts. To read, not to run; the bodies of the functions are in functions/.
+
+create table dead_message_batch (
+  dead_id bigint generated always as identity not null,
+  queue_name text not null,
+  batch_id bigint not null,
+  reason text not null,
+  error text,
+  died_at timestamp with time zone not null default clock_timestamp(),
+  failures integer not null,
+  crashes integer not null,
+  owner text,
+  priority integer not null,
+  version integer not null,
+  created_at timestamp with time zone not null,
+  message_count integer not null,
+  bytes integer default octet_length(payload),
+  payload text not null,
+  meta text,
+  origin_id bigint,
+  origin_at timestamp with time zone,
+  positions integer[],
+  max_attempts integer,
+  stale_after_ms bigint
+) with (
+  vacuum_truncate=false
+);
+create table migration (
+  name text not null,
+  hash text not null,
+  applied_at timestamp with time zone not null default clock_timestamp()
+);
+create table node (
+  owner text not null,
+  name text not null,
+  started_at timestamp with time zone not null default clock_timestamp(),
+  session_at timestamp with time zone,
+  stopped_at timestamp with time zone
+);
+create table queue (
+  queue_name text not null,
+  version integer not null default 1,
+  schema_hash text,
+  schema text,
+  settings jsonb not null default '{}'::jsonb,
+  exclusive boolean not null default false,
+  max_batch_messages integer not null default 100,
+  max_batch_bytes integer not null default 1048576,
+  max_attempts integer not null default 5,
+  orphan_after_ms bigint not null default 8000,
+  stale_after_ms bigint not null default 600000,
+  dead_letter boolean not null default true,
+  retention_ms bigint not null default 1209600000,
+  paused_at timestamp with time zone,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  updated_by text
+);
+create table queue_message_batch (
+  id bigint generated always as identity not null,
+  queue_name text not null,
+  status text not null default 'pending'::text,
+  priority integer not null default 100,
+  version integer not null default 1,
+  available_at timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  status_heartbeat timestamp with time zone,
+  failures integer not null default 0,
+  crashes integer not null default 0,
+  owner text,
+  claim_token bigint,
+  message_count integer not null default 1,
+  bytes integer default octet_length(payload),
+  payload text not null,
+  meta text,
+  origin_id bigint,
+  origin_at timestamp with time zone,
+  positions integer[],
+  max_attempts integer,
+  stale_after_ms bigint,
+  last_error text,
+  quiet boolean
+) with (
+  fillfactor=85,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=5000,
+  autovacuum_vacuum_insert_scale_factor=0,
+  autovacuum_vacuum_insert_threshold=100000,
+  autovacuum_analyze_scale_factor=0,
+  autovacuum_analyze_threshold=50000,
+  autovacuum_vacuum_cost_delay=1,
+  autovacuum_vacuum_cost_limit=2000,
+  vacuum_truncate=false
+);
+create table queue_slot (
+  queue_name text not null,
+  slot integer not null,
+  batch_id bigint
+) with (
+  fillfactor=10,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=500
+);
+create table queue_version (
+  queue_name text not null,
+  version integer not null,
+  schema_hash text not null,
+  schema text not null,
+  first_seen_at timestamp with time zone not null default clock_timestamp()
+);
+
+alter table dead_message_batch add constraint dead_message_batch_pkey PRIMARY KEY (dead_id);
+alter table migration add constraint migration_pkey PRIMARY KEY (name);
+alter table node add constraint node_pkey PRIMARY KEY (owner);
+alter table queue add constraint queue_pkey PRIMARY KEY (queue_name);
+alter table queue add constraint queue_queue_name_check CHECK (((octet_length(queue_name) >= 1) AND (octet_length(queue_name) <= 254)));
+alter table queue_message_batch add constraint queue_message_batch_pkey PRIMARY KEY (queue_name, id);
+alter table queue_message_batch add constraint queue_message_batch_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delayed'::text, 'processing'::text])));
+alter table queue_slot add constraint queue_slot_pkey PRIMARY KEY (queue_name, slot);
+alter table queue_version add constraint queue_version_pkey PRIMARY KEY (queue_name, version, schema_hash);
+
+CREATE INDEX dead_message_batch_queue ON postrider.dead_message_batch USING btree (queue_name, dead_id);
+CREATE INDEX queue_message_batch_delayed ON postrider.queue_message_batch USING btree (available_at) WHERE (status = 'delayed'::text);
+CREATE INDEX queue_message_batch_pending ON postrider.queue_message_batch USING btree (queue_name, priority, id, version) WHERE (status = 'pending'::text);
+CREATE INDEX queue_message_batch_processing ON postrider.queue_message_batch USING btree (queue_name, id) WHERE (status = 'processing'::text);
+
+create function ack(queues text[], ids bigint[], tokens bigint[]) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function announce(queues text[], mark boolean DEFAULT false) returns void language plpgsql set search_path=pg_catalog, pg_temp;
+create function claim(queues text[], limits integer[], versions integer[], node text) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function dead_letter(queues text[], ids bigint[], tokens bigint[], reasons text[], errors text[]) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function fall_asleep(queues text[]) returns integer[] language plpgsql set search_path=pg_catalog, pg_temp;
+create function heartbeat(queues text[], ids bigint[], tokens bigint[]) returns TABLE(id bigint, answer text) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function insert_batch(queue text, chunk text, messages integer, version integer, delay_ms bigint, priority integer, headers jsonb) returns bigint language plpgsql set search_path=pg_catalog, pg_temp;
+create function next_due_ms() returns bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;
+create function owner_key(owner text) returns integer language sql stable;
+create function poll(queues text[], limits integer[], versions integer[], node text, maintain boolean, orphans boolean, falling_asleep boolean) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer, report jsonb) language plpgsql set search_path=pg_catalog, pg_temp;
+create function promote(max_rows integer DEFAULT 1000) returns TABLE(queue_name text, promoted integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function publish(queue text, messages text, delay_ms bigint DEFAULT 0, priority integer DEFAULT 100, headers jsonb DEFAULT NULL::jsonb) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp;
+create function publisher_in_flight(queues text[]) returns boolean language plpgsql set search_path=pg_catalog, pg_temp;
+create function recover(orphans boolean, max_rows integer DEFAULT 100) returns TABLE(queue_name text, reason text, recovered integer, died integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function register_queue(definition jsonb, node text) returns TABLE(written boolean, was_version integer, was_schema_hash text, was_settings jsonb) language plpgsql set search_path=pg_catalog, pg_temp;
+create function release(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[]) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[]) returns TABLE(id bigint, outcome text) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function rise(keys integer[]) returns void language plpgsql set search_path=pg_catalog, pg_temp;
+create function settle_part(queue text, batch_id bigint, token bigint, rest_payload text, rest_meta text, rest_positions integer[], rest_count integer, dead_payloads text[], dead_metas text[], dead_positions integer[], dead_reasons text[], dead_errors text[], delay_ms bigint, error text) returns text language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function wake(queues text[], mark boolean DEFAULT false) returns integer language plpgsql set search_path=pg_catalog, pg_temp;
+create function wake_key(queue text) returns integer language sql stable;
+create function wake_on_insert() returns trigger language plpgsql set search_path=pg_catalog, pg_temp;
+
+CREATE TRIGGER queue_message_batch_wake AFTER INSERT ON postrider.queue_message_batch FOR EACH ROW WHEN ((new.quiet IS NULL)) EXECUTE FUNCTION postrider.wake_on_insert();

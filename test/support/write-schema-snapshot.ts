@@ -1,0 +1,14 @@
+/** Second half of `npm run migrate:build`: applies the committed files to an empty database and writes down what came of it. */
+import { writeFile } from "node:fs/promises";
+import pg from "pg";
+import { schemaText } from "./schema-text.js";
+import { databaseUrl, startTestServer } from "./test-server.js";
+
+const server = await startTestServer();
+try {
+  const pool = new pg.Pool({ connectionString: databaseUrl(server.connectionString, server.template), max: 1 });
+  await writeFile(new URL("../../migrations/schema.sql", import.meta.url), await schemaText(pool));
+  await pool.end();
+} finally {
+  await server.stop();
+}
