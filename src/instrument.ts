@@ -1,4 +1,6 @@
 /** The one choke point for telemetry: parts emit events, metrics and logs subscribe, and none of them can break delivery. */
+import type { Recovery } from "./backend/backend.js";
+import type { WakeSource } from "./wake/signal.js";
 
 /** Anything with these four: pino fits as it is. */
 export interface Logger {
@@ -6,4 +8,64 @@ export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+/** What happens, by name. Sizes count messages unless they say batches. */
+export interface Events {
+  published: { readonly queue: string; readonly messages: number };
+  deduplicated: { readonly queue: string; readonly messages: number };
+  /** A write whose connection died unanswered and was repeated. */
+  publishUnknown: { readonly queue: string; readonly messages: number };
+  flushFailed: { readonly queue: string; readonly error: unknown };
+  bufferDropped: { readonly queue: string; readonly messages: number; readonly error: unknown };
+  /** A look for work that found some, and why the node looked. */
+  woken: { readonly source: WakeSource; readonly batches: number };
+  claimed: { readonly queue: string; readonly batchId: string; readonly messages: number; readonly publishedAt: Date };
+  handled: {
+    readonly queue: string;
+    readonly batchIds: readonly string[];
+    readonly status: HandledStatus;
+    readonly durationMs: number;
+  };
+  handlerFailed: { readonly queue: string; readonly batchIds: readonly string[]; readonly error: unknown };
+  retried: { readonly queue: string; readonly batchId: string };
+  postponed: { readonly queue: string; readonly batchId: string };
+  dead: { readonly queue: string; readonly batchId: string; readonly reason: string; readonly error: string };
+  recovered: Recovery;
+  leaseLost: { readonly queue: string; readonly batchId: string };
+  listenerUp: Record<string, never>;
+  listenerDown: { readonly error: Error; readonly attempts: number };
+  /** A part failed and goes on. */
+  error: { readonly part: string; readonly error: unknown };
+}
+
+/** How a handler call ended. */
+export type HandledStatus = "ok" | "partial" | "failed" | "postponed" | "rejected" | "released";
+
+export type EventName = keyof Events;
+
+type Subscriber<Name extends EventName> = (event: Events[Name]) => void;
+
+/** Emits to every subscriber; one that throws is told to nobody but the `error` subscribers. */
+export class Instrument {
+  readonly #subscribers = new Map<EventName, Set<Subscriber<never>>>();
+
+  /** Subscribes; the returned function ends it. */
+  on<Name extends EventName>(name: Name, subscriber: Subscriber<Name>): () => void {
+    const all = this.#subscribers.get(name) ?? new Set();
+    this.#subscribers.set(name, all);
+    all.add(subscriber as Subscriber<never>);
+    return () => all.delete(subscriber as Subscriber<never>);
+  }
+
+  emit<Name extends EventName>(name: Name, event: Events[Name]): void {
+    for (const subscriber of this.#subscribers.get(name) ?? []) {
+      try {
+        (subscriber as Subscriber<Name>)(event);
+      } catch (error) {
+        // Telemetry must not break delivery; an error subscriber that throws itself ends here, or it would recur.
+        if (name !== "error") this.emit("error", { part: `subscriber of ${name}`, error });
+      }
+    }
+  }
 }

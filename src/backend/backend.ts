@@ -105,10 +105,32 @@ export interface ListenEvents {
 /** Skipped: the row was locked by a settling statement; ask again. */
 export type HeartbeatAnswer = "kept" | "skipped" | "lost";
 
+/** How a transaction of the library's own begins. */
+export interface TransactionOptions {
+  readonly isolation?: "read committed" | "repeatable read" | "serializable";
+  readonly readOnly?: boolean;
+}
+
+/** An open transaction of the library's own. After `commit` or `rollback` its connection is back in the pool. */
+export interface OpenTransaction {
+  /** Runs the user's statements in it. */
+  readonly executor: SqlExecutor;
+  /** Stores batches in it; whoever commits wakes afterwards. */
+  publish(batches: readonly NewBatch[]): Promise<readonly string[]>;
+  /** `name` is an identifier of the library's own making. */
+  savepoint(name: string): Promise<void>;
+  releaseSavepoint(name: string): Promise<void>;
+  rollbackTo(name: string): Promise<void>;
+  commit(): Promise<void>;
+  /** Never rejects: a connection that cannot roll back is closed, which rolls back just as well. */
+  rollback(): Promise<void>;
+}
+
 /** Storage and wake-up behind a client. */
 export interface Backend {
   /** Stores the batches, all or none; their ids in order. Through `tx` the caller's commit decides, and the wake-up is built in. */
   publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<readonly string[]>;
+  begin(options?: TransactionOptions): Promise<OpenTransaction>;
   /** Notifies the pollers that sleep on these queues. After the commit of what was published. */
   wake(queues: readonly string[]): Promise<void>;
   /** Claims for free slots: no batch to two callers, no more in flight than an exclusive queue's slot allows. */
@@ -134,5 +156,7 @@ export interface Backend {
   noteNode(owner: string, name: string, event: "started" | "stopped"): Promise<void>;
   /** Whether an error will pass (connection, serialization, resources) or stays the same however often it is tried. */
   isPassing(error: unknown): boolean;
+  /** Whether a statement that failed like this may have been carried out all the same: nobody answered. */
+  isUnanswered(error: unknown): boolean;
   close(): Promise<void>;
 }

@@ -1,0 +1,97 @@
+/** The library's own INSERT: many rows of VALUES in one statement, in the order given. */
+import type { NewBatch } from "../../batch/batch.js";
+import type { SqlExecutor } from "../../transaction/executors.js";
+
+/**
+ * Rows of one statement. Fifty 100-message rows reach 1.5 million messages a second from one process; more gain nothing.
+ * `unnest(text[])` is three times slower: every quote of the JSON is escaped into an array literal and parsed back.
+ */
+export const maxRowsPerInsert = 50;
+
+/** And its bytes: a statement is held in memory on both sides. */
+export const maxBytesPerInsert = 8 * 1024 * 1024;
+
+const columns = [
+  "queue_name",
+  "version",
+  "priority",
+  "message_count",
+  "payload",
+  "meta",
+  "max_attempts",
+  "stale_after_ms",
+  "quiet",
+  "status",
+  "available_at",
+];
+
+/**
+ * @param table - the batch table, schema-qualified and quoted
+ * @param quiet - true: the caller wakes after its commit; false: the trigger does, inside the transaction
+ */
+function insertStatement(
+  table: string,
+  batches: readonly NewBatch[],
+  quiet: boolean,
+): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const bind = (value: unknown, type: string) => `$${values.push(value ?? null)}::${type}`;
+  const rows = batches.map((batch) => {
+    const delay = delayExpression(batch, bind);
+    const fields = [
+      bind(batch.queue, "text"),
+      bind(batch.version, "int"),
+      bind(batch.priority, "int"),
+      bind(batch.messageCount, "int"),
+      bind(batch.payload, "text"),
+      bind(batch.meta, "text"),
+      bind(batch.maxAttempts, "int"),
+      bind(batch.staleAfterMs, "bigint"),
+      quiet ? "true" : "null",
+      delay === "null" ? "'pending'" : "'delayed'",
+      delay,
+    ];
+    return `(${fields.join(", ")})`;
+  });
+  return { text: `insert into ${table} (${columns.join(", ")}) values ${rows.join(", ")} returning id`, values };
+}
+
+// Counted from the insert on the database's clock: the node's own may be wrong by any amount.
+function delayExpression(batch: NewBatch, bind: (value: unknown, type: string) => string): string {
+  if (batch.runAt !== undefined) return bind(batch.runAt.toISOString(), "timestamptz");
+  if (batch.delayMs === undefined || batch.delayMs <= 0) return "null";
+  return `clock_timestamp() + ${bind(batch.delayMs, "bigint")} * interval '1 millisecond'`;
+}
+
+/** Cut into statements, in order: at most {@link maxRowsPerInsert} rows and {@link maxBytesPerInsert} bytes each. */
+export function insertPortions(batches: readonly NewBatch[]): readonly (readonly NewBatch[])[] {
+  const portions: NewBatch[][] = [];
+  let bytes = 0;
+  for (const batch of batches) {
+    const last = portions.at(-1);
+    if (last === undefined || last.length === maxRowsPerInsert || bytes + batch.bytes > maxBytesPerInsert) {
+      portions.push([batch]);
+      bytes = batch.bytes;
+      continue;
+    }
+    last.push(batch);
+    bytes += batch.bytes;
+  }
+  return portions;
+}
+
+/** Runs the portions one after another through one executor; the ids in order. Parameters as in {@link insertStatement}. */
+export async function insertAll(
+  executor: SqlExecutor,
+  table: string,
+  portions: readonly (readonly NewBatch[])[],
+  quiet: boolean,
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const portion of portions) {
+    const { text, values } = insertStatement(table, portion, quiet);
+    const { rows } = await executor.query(text, values);
+    for (const { id } of rows) ids.push(String(id));
+  }
+  return ids;
+}

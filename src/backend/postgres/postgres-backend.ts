@@ -1,0 +1,226 @@
+/**
+ * The backend on PostgreSQL. Every verb is one call of one SQL function (migrations/functions); this file binds parameters
+ * and maps rows. Functions keep their plans per session, so no named prepared statements are needed and a transaction
+ * pooler works.
+ */
+import type { Lease, NewBatch } from "../../batch/batch.js";
+import type { QueueDefinition } from "../../queue/queue.js";
+import type { SqlExecutor } from "../../transaction/executors.js";
+import type {
+  Backend,
+  DeadBatch,
+  FailedBatch,
+  HeartbeatAnswer,
+  ListenEvents,
+  ListenSession,
+  OpenTransaction,
+  PartialSettlement,
+  PollRequest,
+  PollResult,
+  Recovery,
+  RegistryDifference,
+  TransactionOptions,
+} from "../backend.js";
+import type { Connections } from "./connection.js";
+import { insertAll, insertPortions } from "./insert.js";
+import { echoChannel, openListenSession } from "./listen.js";
+import { checkMigrated } from "./migrate.js";
+import { answersOf, batchOf, type ClaimedRow, claimOrder, leaseArrays, storableText } from "./rows.js";
+import { type SchemaName, schemaName } from "./schema-name.js";
+import { isPassing, isUnanswered } from "./sqlstate.js";
+import { beginTransaction } from "./transaction.js";
+
+export class PostgresBackend implements Backend {
+  readonly #connections: Connections;
+  readonly #schema: SchemaName;
+  readonly #table: string;
+  readonly #echoChannel = echoChannel();
+
+  constructor(connections: Connections, schema = "postrider") {
+    this.#connections = connections;
+    this.#schema = schemaName(schema);
+    this.#table = `${this.#schema.quoted}.queue_message_batch`;
+  }
+
+  async publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<readonly string[]> {
+    const portions = insertPortions(batches);
+    // Through a foreign executor the trigger wakes: only the caller knows when it commits.
+    if (tx !== undefined) return await insertAll(tx, this.#table, portions, false);
+    if (portions.length <= 1) return await insertAll(this.#connections.pool(), this.#table, portions, true);
+    const transaction = await this.begin();
+    try {
+      const ids = await transaction.publish(batches);
+      await transaction.commit();
+      return ids;
+    } catch (error) {
+      await transaction.rollback();
+      throw error;
+    }
+  }
+
+  async begin(options: TransactionOptions = {}): Promise<OpenTransaction> {
+    return await beginTransaction(this.#connections.pool(), this.#table, options);
+  }
+
+  async wake(queues: readonly string[]): Promise<void> {
+    await this.#call("wake($1)", [queues]);
+  }
+
+  async poll(request: PollRequest): Promise<PollResult> {
+    const { wants, owner, maintain, orphans, fallingAsleep } = request;
+    const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7)", [
+      wants.map(({ queue }) => queue),
+      wants.map(({ limit }) => limit),
+      wants.map(({ version }) => version),
+      owner,
+      maintain,
+      orphans,
+      fallingAsleep,
+    ]);
+    const report = rows[0]?.report as Report | null | undefined;
+    const batches = (rows as unknown as ClaimedRow[]).filter(({ id }) => id !== null).map(batchOf);
+    return {
+      batches: batches.sort(claimOrder),
+      recovered: (report?.recovered ?? []).map(recoveryOf),
+      publishing: report?.publishing ?? false,
+      ...(report?.due === undefined ? {} : { dueInMs: report.due }),
+    };
+  }
+
+  async ack(leases: readonly Lease[]): Promise<ReadonlySet<string>> {
+    return idsOf(await this.#call("ack($1, $2, $3) as id", leaseArrays(leases)));
+  }
+
+  async retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead">> {
+    const rows = await this.#call("retry($1, $2, $3, $4, $5)", [
+      ...leaseArrays(failures.map(({ lease }) => lease)),
+      failures.map(({ delayMs }) => Math.round(delayMs)),
+      failures.map(({ error }) => storableText(error)),
+    ]);
+    return new Map(rows.map(({ id, outcome }) => [id as string, outcome as "delayed" | "dead"]));
+  }
+
+  async deadLetter(batches: readonly DeadBatch[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#call("dead_letter($1, $2, $3, $4, $5) as id", [
+      ...leaseArrays(batches.map(({ lease }) => lease)),
+      batches.map(({ reason }) => reason),
+      batches.map(({ error }) => storableText(error)),
+    ]);
+    return idsOf(rows);
+  }
+
+  async release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>> {
+    const delays = leases.map(() => Math.round(delayMs));
+    return idsOf(await this.#call("release($1, $2, $3, $4) as id", [...leaseArrays(leases), delays]));
+  }
+
+  async settlePart({ lease, rest, dead, failure }: PartialSettlement) {
+    const rows = await this.#call(
+      "settle_part($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as answer",
+      [
+        lease.queue,
+        lease.id,
+        lease.token,
+        rest?.payload ?? null,
+        rest?.meta ?? null,
+        rest?.positions ?? null,
+        rest?.positions.length ?? null,
+        dead.map(({ payload }) => payload),
+        dead.map(({ meta }) => meta ?? null),
+        dead.map(({ position }) => position),
+        dead.map(({ reason }) => reason),
+        dead.map(({ error }) => storableText(error)),
+        failure === undefined ? null : Math.round(failure.delayMs),
+        failure === undefined ? null : storableText(failure.error),
+      ],
+    );
+    return (rows[0]?.answer ?? undefined) as "kept" | "delayed" | "gone" | undefined;
+  }
+
+  async heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>> {
+    return answersOf(await this.#call("heartbeat($1, $2, $3)", leaseArrays(leases)));
+  }
+
+  async register(definitions: readonly QueueDefinition[], node: string): Promise<readonly RegistryDifference[]> {
+    const recorded = definitions.map(({ name, settings, schemaHash, schema }) => ({
+      name,
+      version: settings.version,
+      schemaHash,
+      schema: JSON.stringify(schema),
+      settings,
+    }));
+    const rows = await this.#call(
+      "register_queue(d.value, $2) as r (written, was_version, was_schema_hash, was_settings)",
+      [JSON.stringify(recorded), node],
+      "jsonb_array_elements($1::jsonb) with ordinality as d (value, place) cross join lateral",
+      "d.place - 1 as place, r.*",
+    );
+    return rows.flatMap((row) => differenceOf(row, definitions));
+  }
+
+  async listen(events: ListenEvents): Promise<ListenSession> {
+    return await openListenSession(this.#connections.listenConfig(), this.#schema, this.#echoChannel, events);
+  }
+
+  async echo(nonce: string): Promise<void> {
+    await this.#connections.pool().query("select pg_notify($1, $2)", [this.#echoChannel, nonce]);
+  }
+
+  async check(): Promise<void> {
+    await checkMigrated(this.#connections.pool(), this.#schema.name);
+  }
+
+  async noteNode(owner: string, name: string, event: "started" | "stopped"): Promise<void> {
+    const statement =
+      event === "started"
+        ? `insert into ${this.#schema.quoted}.node (owner, name) values ($1, $2) on conflict do nothing`
+        : `update ${this.#schema.quoted}.node set stopped_at = clock_timestamp() where owner = $1 and name = $2`;
+    await this.#connections.pool().query(statement, [owner, name]);
+  }
+
+  isPassing(error: unknown): boolean {
+    return isPassing(error);
+  }
+
+  isUnanswered(error: unknown): boolean {
+    return isUnanswered(error);
+  }
+
+  async close(): Promise<void> {
+    await this.#connections.close();
+  }
+
+  async #call(call: string, values: unknown[], from = "", select = "*"): Promise<Record<string, unknown>[]> {
+    const { rows } = await this.#connections
+      .pool()
+      .query(`select ${select} from ${from} ${this.#schema.quoted}.${call}`, values);
+    return rows;
+  }
+}
+
+interface Report {
+  readonly due?: number;
+  readonly publishing?: boolean;
+  readonly recovered?: readonly { queue_name: string; reason: "orphan" | "stale"; recovered: number; died: number }[];
+}
+
+function recoveryOf({ queue_name, ...counts }: NonNullable<Report["recovered"]>[number]): Recovery {
+  return { queue: queue_name, ...counts };
+}
+
+function idsOf(rows: readonly Record<string, unknown>[]): ReadonlySet<string> {
+  return new Set(rows.map(({ id }) => id as string));
+}
+
+function differenceOf(row: Record<string, unknown>, definitions: readonly QueueDefinition[]): RegistryDifference[] {
+  const definition = definitions[Number(row.place)];
+  if (definition === undefined || row.was_version === null) return [];
+  const difference: RegistryDifference = {
+    queue: definition.name,
+    written: row.written as boolean,
+    recordedVersion: row.was_version as number,
+    recordedSettings: row.was_settings,
+    recordedSchemaHash: row.was_schema_hash as string,
+  };
+  return [difference];
+}

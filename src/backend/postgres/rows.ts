@@ -1,0 +1,61 @@
+/** Database rows to batches and back. 64-bit ids arrive as strings and stay strings. */
+import type { Batch, Lease } from "../../batch/batch.js";
+import type { HeartbeatAnswer } from "../backend.js";
+
+/** A row of `claim`, as pg gives it. */
+export interface ClaimedRow {
+  readonly queue_name: string;
+  readonly id: string;
+  readonly claim_token: string;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly priority: number;
+  readonly version: number;
+  readonly message_count: number;
+  readonly payload: string;
+  readonly meta: string | null;
+  readonly created_at: Date;
+  readonly origin_id: string | null;
+  readonly origin_at: Date | null;
+  readonly positions: number[] | null;
+  readonly max_attempts: number;
+}
+
+export function batchOf(row: ClaimedRow): Batch {
+  return {
+    queue: row.queue_name,
+    id: row.id,
+    token: row.claim_token,
+    failures: row.failures,
+    crashes: row.crashes,
+    priority: row.priority,
+    version: row.version,
+    messageCount: row.message_count,
+    payload: row.payload,
+    ...(row.meta === null ? {} : { meta: row.meta }),
+    publishedAt: row.origin_at ?? row.created_at,
+    maxAttempts: row.max_attempts,
+    originId: row.origin_id ?? row.id,
+    ...(row.positions === null ? {} : { positions: row.positions }),
+  };
+}
+
+/** By priority, then oldest first: UPDATE … RETURNING promises no order. Ids of one length compare as text. */
+export function claimOrder(a: Batch, b: Batch): number {
+  return a.priority - b.priority || a.id.length - b.id.length || (a.id < b.id ? -1 : 1);
+}
+
+/** The three arrays that name leases in every settling function. */
+export function leaseArrays(leases: readonly Lease[]): [string[], string[], string[]] {
+  return [leases.map(({ queue }) => queue), leases.map(({ id }) => id), leases.map(({ token }) => token)];
+}
+
+/** Error texts of any bytes: PostgreSQL's text holds no NUL, so it is written as an escape. Cut at 20,000 characters. */
+export function storableText(text: string): string {
+  return text.slice(0, 20_000).toWellFormed().replaceAll("\0", "\\u0000");
+}
+
+/** The rows of `heartbeat`, which both the pool and the LISTEN session ask. */
+export function answersOf(rows: readonly Record<string, unknown>[]): ReadonlyMap<string, HeartbeatAnswer> {
+  return new Map(rows.map(({ id, answer }) => [id as string, answer as HeartbeatAnswer]));
+}

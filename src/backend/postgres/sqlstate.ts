@@ -1,0 +1,26 @@
+/** PostgreSQL's error codes, translated in one place. */
+
+// Classes that pass by themselves: 08 connection, 40 rollback, 53 resources, 55 not in the right state, 57 intervention.
+const passingClasses = new Set(["08", "40", "53", "55", "57"]);
+
+// 25006: a write reached a standby; after the failover it will reach the primary.
+const passingCodes = new Set(["25006"]);
+
+/** The five characters of a server error; undefined for what did not come from the server. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** Whether the same statement may succeed later. What has no SQLSTATE is a connection that could not be had or died. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return false;
+  const state = sqlStateOf(error);
+  return state === undefined || passingClasses.has(state.slice(0, 2)) || passingCodes.has(state);
+}
+
+/** Whether a statement that failed like this may have been carried out all the same: nobody answered. */
+export function isUnanswered(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === undefined || state === "57P01" || state === "57P02" || state.startsWith("08");
+}
