@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import type { Binaries } from "./binaries.js";
-import { canReach, copyBinaries, type ServerUser, serverUser } from "./server-user.js";
+import { canReach, type ServerUser, serverUser } from "./server-user.js";
+import { usableBinaries } from "./usable-binaries.js";
 
 // Where root keeps what the server's user must reach but cannot below root's own folders.
 const rootPlace = "/var/lib/postrider";
@@ -20,9 +21,10 @@ export async function serverSite(directory: string, password: string, binaries: 
   const user = await serverUser();
   const log = join(directory, "postgres.log");
   const inside = join(directory, "postgres");
-  const data = (await canReach(inside, user)) ? inside : outside(directory, password);
-  const reachable = await canReach(binaries.postgres, user);
-  return { data, log, user, binaries: reachable ? binaries : await copyBinaries(binaries, rootPlace) };
+  const isReachable = await canReach(inside, user);
+  const data = isReachable ? inside : outside(directory, password);
+  const place = isReachable ? directory : rootPlace;
+  return { data, log, user, binaries: await usableBinaries(binaries, user, place) };
 }
 
 /** The environment of the programs: English messages, and none of the caller's own PGPORT, PGDATA, PGOPTIONS. */

@@ -1,9 +1,8 @@
 /** As whom the server runs. PostgreSQL refuses to run as root, so root lends it an ordinary user. */
 import { execFile } from "node:child_process";
-import { cp, mkdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
-import type { Binaries } from "./binaries.js";
 
 const run = promisify(execFile);
 
@@ -34,24 +33,6 @@ export async function canReach(path: string, user: ServerUser): Promise<boolean>
     if ((mode & bit) === 0) return false;
     if (folder === dirname(folder)) return true;
   }
-}
-
-/** A copy of the programs in a place that every user can reach. */
-export async function copyBinaries(binaries: Binaries, place: string): Promise<Binaries> {
-  const folder = join(place, `programs-${binaries.version}`);
-  const copy = {
-    ...binaries,
-    folder,
-    initdb: join(folder, "bin", "initdb"),
-    postgres: join(folder, "bin", "postgres"),
-  };
-  if (await stat(folder).catch(() => undefined)) return copy;
-  // Whole or not at all: a keeper of another directory may copy at the same time.
-  const partial = `${folder}.${process.pid}`;
-  await mkdir(place, { recursive: true, mode: 0o755 });
-  await cp(binaries.folder, partial, { recursive: true, verbatimSymlinks: true });
-  await rename(partial, folder).catch(() => rm(partial, { recursive: true, force: true }));
-  return copy;
 }
 
 async function userNumbers(name: string): Promise<ServerUser | undefined> {
