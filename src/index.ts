@@ -10,6 +10,7 @@ export type {
 } from "./deliver/handler.js";
 export { DeadLetter, type ErrorCode, PostriderError, RetryLater } from "./errors.js";
 export type { Logger } from "./instrument.js";
-export type { Published, Publisher, PublishOptions } from "./publish/publisher.js";
+export type { Published, PublishedMany, Publisher, PublishOptions } from "./publish/publisher.js";
 export type { QueueDefinition, QueueSettings, Validate, ValidationError } from "./queue/queue.js";
+export { validatorParts } from "./queue/validator-parts.js";
 export type { SqlExecutor } from "./transaction/executors.js";

@@ -1,0 +1,117 @@
+/** Shapes as the small dialect of JSON Schema that json-schema-to-typescript gets right. */
+import type { JSONSchema } from "json-schema-to-typescript";
+import type { ArrayShape, ObjectShape, Property, Rest, Shape } from "../shape/shape.js";
+import { unite } from "../shape/unite.js";
+import { docText } from "./source-text.js";
+
+/** Longest list of tuples that is written out; beyond it only the lower bound is in the type. */
+const maxTuples = 20;
+
+/** How a type refers to another: by text, because names are ours and not the library's. */
+export interface TypeScope {
+  /** The text of a reference. */
+  reference(shape: Extract<Shape, { kind: "ref" }>): string;
+  /** The name of an object that is declared by itself, if it is. */
+  inlineName(shape: ObjectShape): string | undefined;
+}
+
+/** A shape as a schema for the library. */
+export function typeSchema(shape: Shape, scope: TypeScope, top = false): JSONSchema {
+  switch (shape.kind) {
+    case "unknown":
+    case "never":
+      return { tsType: shape.kind };
+    case "ref":
+      return { tsType: scope.reference(shape) };
+    case "scalar":
+      return { type: shape.type };
+    case "literal":
+      return { enum: [shape.value] };
+    case "union":
+      return { anyOf: shape.members.map((member) => typeSchema(member, scope)) };
+    case "array":
+      return arraySchema(shape, scope);
+    case "object": {
+      const name = top ? undefined : scope.inlineName(shape);
+      return name === undefined ? objectSchema(shape, scope) : { tsType: name };
+    }
+  }
+}
+
+function arraySchema(shape: ArrayShape, scope: TypeScope): JSONSchema {
+  const min = Math.min(shape.min, Math.max(maxTuples, shape.prefix.length));
+  const bounded = shape.max !== undefined && shape.max - min <= maxTuples;
+  const max = bounded ? shape.max : undefined;
+  if (shape.prefix.length === 0 && min === 0 && max === undefined) {
+    return { type: "array", items: typeSchema(shape.rest, scope) };
+  }
+  const length = max ?? Math.max(shape.prefix.length, min);
+  const at = (index: number) => typeSchema(shape.prefix[index] ?? shape.rest, scope);
+  return {
+    type: "array",
+    items: Array.from({ length }, (_, index) => at(index)),
+    minItems: Math.min(min, length),
+    ...(max === undefined
+      ? { additionalItems: typeSchema(shape.rest, scope) }
+      : { additionalItems: false, maxItems: max }),
+  };
+}
+
+function objectSchema(shape: ObjectShape, scope: TypeScope): JSONSchema {
+  const properties: Record<string, JSONSchema> = {};
+  for (const [key, property] of shape.properties) properties[key] = propertySchema(property, scope);
+  const required = [...shape.properties].filter(([, property]) => property.required).map(([key]) => key);
+  const schema: JSONSchema = { type: "object", properties, required, additionalProperties: false };
+  const prefixes = templatePrefixes(shape);
+  if (prefixes !== undefined) return withTemplates(schema, shape, prefixes, scope);
+  const index = indexShape(shape);
+  if (index !== undefined) schema.additionalProperties = typeSchema(index, scope);
+  return schema;
+}
+
+function propertySchema(property: Property, scope: TypeScope): JSONSchema {
+  const schema = typeSchema(property.shape, scope);
+  const lines = [
+    ...(property.description === undefined ? [] : [docText(property.description).trim()]),
+    ...(property.deprecated === true ? ["@deprecated"] : []),
+  ].filter((line) => line !== "");
+  return lines.length === 0 ? schema : { ...schema, description: lines.join("\n\n") };
+}
+
+/** What the index signature says; `undefined` when there is none. */
+export function indexShape(shape: ObjectShape): Shape | undefined {
+  const rest = restOf(shape.rest);
+  if (shape.patterns.length === 0) {
+    // `{}` would accept strings and arrays.
+    return rest ?? (shape.properties.size === 0 ? { kind: "never" } : undefined);
+  }
+  return unite([...shape.patterns.map((pattern) => pattern.shape), ...(rest === undefined ? [] : [rest])]);
+}
+
+function restOf(rest: Rest): Shape | undefined {
+  return typeof rest === "string" ? undefined : rest;
+}
+
+// `^tag_` beside named keys: a template key says what one index signature over all keys could not.
+function templatePrefixes(shape: ObjectShape): string[] | undefined {
+  if (shape.patterns.length === 0 || shape.properties.size === 0 || typeof shape.rest !== "string") return undefined;
+  const prefixes = shape.patterns.map((pattern) => /^\^([\w-]+)$/.exec(pattern.source)?.[1]);
+  return prefixes.every((prefix) => prefix !== undefined) ? prefixes : undefined;
+}
+
+function withTemplates(schema: JSONSchema, shape: ObjectShape, prefixes: string[], scope: TypeScope): JSONSchema {
+  const signatures = prefixes.map((prefix, index) => {
+    const value = plainText(shape.patterns[index]?.shape ?? { kind: "unknown" }, scope);
+    return `[key: \`${prefix}\${string}\`]: ${value}`;
+  });
+  return { allOf: [schema, { tsType: `{ ${signatures.join("; ")} }` }] };
+}
+
+function plainText(shape: Shape, scope: TypeScope): string {
+  if (shape.kind === "scalar") return shape.type;
+  if (shape.kind === "literal") return JSON.stringify(shape.value);
+  if (shape.kind === "ref") return scope.reference(shape);
+  if (shape.kind === "union") return shape.members.map((member) => plainText(member, scope)).join(" | ");
+  if (shape.kind === "object") return scope.inlineName(shape) ?? "unknown";
+  return shape.kind === "array" ? `(${plainText(shape.rest, scope)})[]` : shape.kind;
+}

@@ -1,0 +1,87 @@
+/** Schemas in, queues out: what the emitters write down. Nothing here touches the disk. */
+import type { QueueSettings } from "../src/queue/queue.js";
+import { type Bundle, bundleDocument, bundleSchema, schemaHash } from "./bundle.js";
+import { checkDialects, dialectOf } from "./dialect.js";
+import type { LoadedSchemas, Place, SchemaFile } from "./load.js";
+import { type Problem, sortProblems } from "./problem.js";
+import { checkProfile } from "./profile.js";
+import { checkNames, queueNames } from "./queue-names.js";
+import { Report } from "./report.js";
+import { readQueueOptions } from "./settings.js";
+import { Normaliser } from "./shape/normaliser.js";
+import type { NamedShape } from "./shape/shape.js";
+import { typeNames } from "./type-names.js";
+
+/** One queue, ready to be written. */
+export interface QueueModel {
+  readonly file: SchemaFile;
+  readonly name: string;
+  readonly identifier: string;
+  readonly typeName: string;
+  readonly settings: QueueSettings;
+  readonly bundle: Bundle;
+  /** The schema as the registry records it. */
+  readonly document: unknown;
+  readonly schemaHash: string;
+  readonly message: NamedShape;
+}
+
+/** Everything there is to write, in order of schema path. */
+export interface Model {
+  readonly queues: readonly QueueModel[];
+  /** Every definition that a message reaches, the messages included. */
+  readonly definitions: readonly NamedShape[];
+  readonly typeNames: ReadonlyMap<NamedShape, string>;
+  readonly problems: readonly Problem[];
+}
+
+/** Builds the model. With an error among the problems, `queues` holds only what could be built. */
+export function buildModel(loaded: LoadedSchemas): Model {
+  const { files } = loaded;
+  const report = new Report();
+  report.problems.push(...loaded.problems);
+  const schemas = [...files.values()].filter((file) => file.role !== "defaults");
+  checkDialects(schemas, report);
+  for (const file of schemas) checkProfile(file, files, report);
+  const sound = !report.failed;
+  const normaliser = new Normaliser(files, report);
+  const queues = schemas
+    .filter((file) => file.role === "queue")
+    .map((file) => queueModel({ file, files, report, normaliser: sound ? normaliser : undefined }))
+    .filter((queue) => queue !== undefined);
+  checkNames(queues, report);
+  const { definitions } = normaliser;
+  const queueTypes = new Map(queues.map((queue) => [queue.file, queue.typeName]));
+  const names = typeNames({ definitions, queueTypes, report });
+  return { queues, definitions, typeNames: names, problems: sortProblems(report.problems) };
+}
+
+// Names and settings are checked even where the schema has faults, so that one run tells everything.
+function queueModel(of: {
+  file: SchemaFile;
+  files: ReadonlyMap<string, SchemaFile>;
+  report: Report;
+  normaliser: Normaliser | undefined;
+}): QueueModel | undefined {
+  const { file, files, report, normaliser } = of;
+  const options = readQueueOptions(file, files, report);
+  const names = queueNames(file, options ?? {}, report);
+  if (options === undefined || names === undefined) return undefined;
+  const root: Place = { file, pointer: "" };
+  if (normaliser === undefined) {
+    const bundle: Bundle = { dialect: dialectOf(file), root: true, definitions: new Map() };
+    const rest = { bundle, document: true, schemaHash: "", message: { place: root } };
+    return { file, ...names, settings: options.settings, ...rest };
+  }
+  const bundle = bundleSchema({ file, files, dialect: dialectOf(file) });
+  const document = bundleDocument(bundle);
+  return {
+    file,
+    ...names,
+    settings: options.settings,
+    bundle,
+    document,
+    schemaHash: schemaHash(document),
+    message: normaliser.named(root),
+  };
+}

@@ -1,0 +1,69 @@
+/** The only file that writes: what differs, and away with what nobody generates any more. */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { generatedMapKey, generatedMark } from "./emit/header.js";
+import { compareText } from "./problem.js";
+
+/** How the output folder differs from what the schemas give. Paths are below the folder, sorted. */
+export interface Difference {
+  readonly missing: readonly string[];
+  readonly stale: readonly string[];
+  /** Files with our header that no schema gives any more. */
+  readonly orphan: readonly string[];
+  readonly unchanged: number;
+}
+
+/** Compares without writing. */
+export async function compareOutput(directory: string, files: ReadonlyMap<string, string>): Promise<Difference> {
+  const present = await outputFiles(directory);
+  const missing: string[] = [];
+  const stale: string[] = [];
+  for (const [path, text] of files) {
+    if (!present.has(path)) missing.push(path);
+    else if ((await readFile(join(directory, path), "utf8")) !== text) stale.push(path);
+  }
+  const orphan: string[] = [];
+  for (const path of present) {
+    if (!files.has(path) && (await isOurs(join(directory, path)))) orphan.push(path);
+  }
+  const unchanged = files.size - missing.length - stale.length;
+  return {
+    missing: missing.sort(compareText),
+    stale: stale.sort(compareText),
+    orphan: orphan.sort(compareText),
+    unchanged,
+  };
+}
+
+/** Writes what is missing or stale and deletes orphans. Each file appears whole, through a rename. */
+export async function writeOutput(directory: string, files: ReadonlyMap<string, string>): Promise<Difference> {
+  const difference = await compareOutput(directory, files);
+  const changed = [...difference.missing, ...difference.stale];
+  for (const folder of new Set(changed.map((path) => dirname(join(directory, path))))) {
+    await mkdir(folder, { recursive: true });
+  }
+  for (const path of changed) await replaceFile(join(directory, path), files.get(path) ?? "");
+  for (const path of difference.orphan) await rm(join(directory, path), { force: true });
+  return difference;
+}
+
+// An editor or a bundler that reads meanwhile sees the old file or the new one, never half of it.
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, text);
+  await rename(temporary, path);
+}
+
+async function outputFiles(directory: string): Promise<Set<string>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries
+    .filter((entry) => entry.isFile() && /\.(?:js|d\.ts|d\.ts\.map)$/.test(entry.name))
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join("/"));
+  return new Set(paths);
+}
+
+async function isOurs(path: string): Promise<boolean> {
+  const text = await readFile(path, "utf8");
+  if (path.endsWith(".map")) return text.includes(`"${generatedMapKey}"`);
+  return text.slice(0, 1_000).includes(generatedMark);
+}
