@@ -1,0 +1,28 @@
+/** An error as one line for people: its code, what happened, and what to do about it. */
+import { errorTable, PostriderError } from "../errors.js";
+
+/** One line without a stack. An error of postrider ends with the advice of the error table. */
+export function errorLine(error: unknown): string {
+  if (error instanceof PostriderError) {
+    const { advice } = errorTable[error.code];
+    return `${error.code}: ${oneLine(error.message)}. What to do: ${advice}`;
+  }
+  if (!(error instanceof Error)) return `error: ${oneLine(String(error))}`;
+  // A host with two addresses fails with both failures and no message of its own.
+  const message =
+    error instanceof AggregateError && error.message === "" ? error.errors.map(text).join("; ") : text(error);
+  const { code } = error as { code?: unknown };
+  const isNamed = typeof code === "string" && !message.includes(code);
+  return `${isNamed ? `${code}: ` : "error: "}${oneLine(message)}`;
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+function oneLine(message: string): string {
+  return message
+    .trim()
+    .replace(/\.$/, "")
+    .replace(/\s*\n\s*/g, "; ");
+}
