@@ -12,8 +12,18 @@ export function errorLine(error: unknown): string {
   const message =
     error instanceof AggregateError && error.message === "" ? error.errors.map(text).join("; ") : text(error);
   const { code } = error as { code?: unknown };
+  const missing = code === "ERR_MODULE_NOT_FOUND" ? /Cannot find package '([^']+)'/.exec(message)?.[1] : undefined;
+  if (missing !== undefined) {
+    return `${code}: this command needs the package ${missing}. What to do: npm install --save-dev ${neededWith(missing)}`;
+  }
   const isNamed = typeof code === "string" && !message.includes(code);
   return `${isNamed ? `${code}: ` : "error: "}${oneLine(message)}`;
+}
+
+// The two packages of codegen are optional, because a production install does not generate.
+function neededWith(missing: string): string {
+  const ofCodegen = ["ts-morph", "json-schema-to-typescript"];
+  return ofCodegen.includes(missing) ? ofCodegen.join(" ") : missing;
 }
 
 function text(error: unknown): string {

@@ -30,7 +30,10 @@ export async function removePidFile(data: string): Promise<void> {
 /** Whether the process of this number is a PostgreSQL: after a reboot it may be anything. */
 export async function isPostgres(pid: number): Promise<boolean> {
   if (process.platform === "win32") return true;
-  const { stdout } = await run("ps", ["-o", "args=", "-p", String(pid)]).catch(() => ({ stdout: "postgres" }));
+  const { stdout } = await run("ps", ["-o", "args=", "-p", String(pid)]).catch(async () => ({
+    // A bare Linux has no ps. A zombie's file is empty.
+    stdout: await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
+  }));
   // A zombie is only a number that its parent has not asked for yet.
   return stdout.includes("postgres") && !stdout.includes("<defunct>");
 }

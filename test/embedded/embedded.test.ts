@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import test, { type TestContext } from "node:test";
-import { promisify } from "node:util";
 import { startEmbeddedPostgres } from "../../src/embedded/embedded.js";
 import { eventually } from "../support/eventually.js";
 import { startProcess, type TestProcess } from "../support/processes.js";
+import { systemProcesses } from "../support/system-processes.js";
 
 const program = new URL("../support/embedded-user.ts", import.meta.url);
 
@@ -135,14 +134,12 @@ async function freshDirectory(t: TestContext) {
 
 /** The number of the directory's keeper; throws if there is none. */
 async function keeperPid(directory: string): Promise<number> {
-  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,args="]);
-  const line = stdout.split("\n").find((text) => /embedded.keeper\.[tj]s/.test(text) && text.includes(directory));
-  if (line === undefined) throw new Error("no keeper runs");
-  return Number.parseInt(line, 10);
+  const found = systemProcesses().find(({ args }) => /keeper\.[tj]s/.test(args) && args.includes(directory));
+  if (found === undefined) throw new Error("no keeper runs");
+  return found.pid;
 }
 
 // Not by signal 0: a process that ended stays visible to it until its parent, or whoever adopted it, has asked.
 function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
-  return /^[^Z]/.test(stdout.trim());
+  return systemProcesses().some((one) => one.pid === pid);
 }
