@@ -64,7 +64,9 @@ export async function emit(
   const errors = model.problems.filter((problem) => problem.severity === "error");
   if (errors.length > 0) throw new CodegenError(errors);
   const files = new Map<string, string>();
-  const add = (more: ReadonlyMap<string, string>) => more.forEach((text, path) => files.set(path, text));
+  const add = (more: ReadonlyMap<string, string>) => {
+    for (const [path, text] of more) files.set(path, text);
+  };
   for (const [file, definitions] of definitionsByFile(model)) {
     add(await typesModule(file, definitions, { names: model.typeNames, schemasFromOut: paths.schemasFromOut }));
   }

@@ -46,8 +46,19 @@ export async function loadSchemas(folder: { directory: string; display: string }
   return { files, problems };
 }
 
-/** A schema file from its text, without a disk: for the compatibility gate and for tests. */
-export function schemaFile(source: { path: string; text: string; display: string }): {
+/** Schemas from texts by path, without a disk: for the compatibility gate and for tests. */
+export function schemasFromTexts(texts: ReadonlyMap<string, string>, display: string): LoadedSchemas {
+  const problems: Problem[] = [];
+  const files = new Map<string, SchemaFile>();
+  for (const path of [...texts.keys()].sort(compareText)) {
+    const loaded = schemaFile({ path, text: texts.get(path) ?? "", display });
+    problems.push(...loaded.problems);
+    if (loaded.file.json.value !== undefined) files.set(path, loaded.file);
+  }
+  return { files, problems };
+}
+
+function schemaFile(source: { path: string; text: string; display: string }): {
   file: SchemaFile;
   problems: readonly Problem[];
 } {

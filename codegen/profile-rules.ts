@@ -93,7 +93,7 @@ function referenceRule({ schema, place, dialect, files, refuse }: Visit): void {
   );
   if (dialect === "draft-07" && siblings.length > 0) {
     const message = `draft-07 ignores ${siblings.map((key) => JSON.stringify(key)).join(", ")} beside $ref`;
-    refuse(siblings[0], {
+    refuse(siblings[0] ?? "$ref", {
       rule: "ref-siblings",
       message,
       hint: 'write "allOf": [{ "$ref": … }] and put the rest beside it',
@@ -118,7 +118,7 @@ function nameRule({ schema, refuse }: Visit): void {
     }
     for (const key of keys) {
       if (!key.includes("*/")) continue;
-      refuse(`${holder}`, {
+      refuse([holder, key], {
         rule: "comment-end",
         message: `the key ${JSON.stringify(key)} holds "*/", which ends a comment`,
       });
@@ -131,7 +131,7 @@ function nameRule({ schema, refuse }: Visit): void {
   for (const name of new Set(names)) {
     if (!inheritedNames.has(name)) continue;
     const declared = isSchemaObject(schema.properties) && Object.hasOwn(schema.properties, name);
-    refuse(declared ? "properties" : "required", {
+    refuse(declared ? ["properties", name] : "required", {
       rule: "property-inherited",
       message: `property "${name}" is inherited by every JavaScript object; rename it`,
     });
@@ -144,7 +144,7 @@ function valueRule({ schema, types, refuse }: Visit): void {
     for (const [index, value] of schema.enum.entries()) {
       if (types === undefined || types.some((type) => isOfType(value, type))) continue;
       const message = `${shown(value)} can never match the type ${types.join(" or ")}`;
-      refuse("enum", { rule: "enum-type", message: `${message} (member ${index})` });
+      refuse(["enum", index], { rule: "enum-type", message });
     }
     const nullable = Array.isArray(schema.type) && schema.type.includes("null");
     if (nullable && !schema.enum.includes(null)) {

@@ -17,8 +17,8 @@ export interface Visit {
   /** The JSON types that the schemas around it leave for the same value. */
   readonly types: readonly string[] | undefined;
   readonly files: ReadonlyMap<string, SchemaFile>;
-  /** Reports at a keyword of the schema, or at the schema itself. */
-  refuse(keyword: string | undefined, finding: Finding): void;
+  /** Reports at a keyword of the schema, or at a member of it. */
+  refuse(at: string | readonly (string | number)[], finding: Finding): void;
 }
 
 /** Walks every schema of a file and applies every rule. */
@@ -28,9 +28,9 @@ export function checkProfile(file: SchemaFile, files: ReadonlyMap<string, Schema
   const visit = (schema: unknown, pointer: string, role: Visit["role"], types: Visit["types"]): void => {
     if (!isSchemaObject(schema)) return;
     const own = typeof schema.type === "string" ? [schema.type] : (schema.type as string[] | undefined);
-    const refuse = (keyword: string | undefined, finding: Finding) => {
-      const at = keyword === undefined ? pointer : childPointer(pointer, keyword);
-      report.add({ file, pointer: at }, finding);
+    const refuse: Visit["refuse"] = (at, finding) => {
+      const path = typeof at === "string" ? [at] : at;
+      report.add({ file, pointer: path.reduce<string>(childPointer, pointer) }, finding);
     };
     const context = own ?? types;
     for (const rule of profileRules) {

@@ -15,7 +15,7 @@ export const validationOptions = {
   strictTypes: false,
   // Refuses `anyOf: [{ required }]` although the parent declares the property.
   strictRequired: false,
-  strictTuple: false,
+  strictTuples: false,
   allowUnionTypes: true,
   allowMatchingProperties: true,
   // A property called like an inherited one would otherwise always be present.

@@ -62,14 +62,21 @@ export class Normaliser {
     return finish(this.fragment(place, undefined), place, this);
   }
 
-  /** The shape of one part of a composition, before it is closed. */
-  fragment(place: Place, context: TypeContext): Shape {
+  /**
+   * The shape of one part of a composition, before it is closed, together with what is known of the value already: a
+   * condition in one `allOf` member speaks of properties that another declares.
+   */
+  fragment(place: Place, context: TypeContext, base: Shape = unknownShape): Shape {
     const schema = valueAt(place.file.json.value, place.pointer);
-    if (!isSchemaObject(schema)) return schema === false ? neverShape : unknownShape;
+    if (!isSchemaObject(schema)) return schema === false ? neverShape : base;
+    // What is not evaluated is not evaluated by this schema: the rest of the composition does not count.
+    if ("unevaluatedProperties" in schema && base.kind !== "unknown") {
+      return this.both(base, this.fragment(place, context), place);
+    }
     const types = typesOf(schema) ?? context;
-    let shape = this.#own(schema, place, types);
-    if (typeof schema.$ref === "string") shape = this.both(shape, this.#reference(schema.$ref, place, types), place);
-    for (const at of this.#list(schema, place, "allOf")) shape = this.both(shape, this.fragment(at, types), at);
+    let shape = this.both(base, this.#own(schema, place, types), place);
+    if (typeof schema.$ref === "string") shape = this.#reference(schema.$ref, { place, types, base: shape });
+    for (const at of this.#allOf(schema, place)) shape = this.fragment(at, types, shape);
     shape = this.#branches(shape, schema, place, types);
     shape = dependent({ shape, schema, place, types, normaliser: this });
     shape = conditional({ shape, schema, place, types, normaliser: this });
@@ -122,9 +129,10 @@ export class Normaliser {
     );
   }
 
-  #reference(ref: string, place: Place, types: TypeContext): Shape {
+  #reference(ref: string, of: { place: Place; types: TypeContext; base: Shape }): Shape {
+    const { place, types, base } = of;
     const resolved = resolveReference(ref, place.file, this.#files);
-    if (resolved.fault !== undefined) return unknownShape;
+    if (resolved.fault !== undefined) return base;
     const key = placeKey(resolved.target);
     if (this.#open.has(key)) {
       const at = { ...place, pointer: childPointer(place.pointer, "$ref") };
@@ -136,7 +144,7 @@ export class Normaliser {
     }
     this.#open.add(key);
     try {
-      return this.fragment(resolved.target, types);
+      return this.fragment(resolved.target, types, base);
     } finally {
       this.#open.delete(key);
     }
@@ -155,6 +163,16 @@ export class Normaliser {
       shape = unite(branches);
     }
     return shape;
+  }
+
+  // Conditions last: they split what the other members declare.
+  #allOf(schema: SchemaObject, place: Place): Place[] {
+    const members = this.#list(schema, place, "allOf");
+    const splits = ({ file, pointer }: Place) => {
+      const member = valueAt(file.json.value, pointer);
+      return isSchemaObject(member) && (this.#hasFurther(member) || "anyOf" in member || "oneOf" in member);
+    };
+    return [...members.filter((member) => !splits(member)), ...members.filter(splits)];
   }
 
   #hasFurther(schema: SchemaObject): boolean {

@@ -15,7 +15,8 @@ export type Expand = (shape: Shape) => Shape;
 /** The union of shapes: flat, without repeats, without what another member already says. */
 export function unite(shapes: readonly Shape[]): Shape {
   const members = new Map<string, Shape>();
-  for (const member of shapes.flatMap(membersOf)) {
+  for (const given of shapes.flatMap(membersOf)) {
+    const member = given.kind === "literal" && given.value === null ? scalarShape("null") : given;
     if (member.kind === "unknown") return unknownShape;
     if (member.kind !== "never") members.set(memberKey(member, members.size), member);
   }
@@ -34,7 +35,7 @@ export function unite(shapes: readonly Shape[]): Shape {
 
 function memberKey(shape: Shape, index: number): string {
   if (shape.kind === "scalar") return `scalar ${shape.type}`;
-  if (shape.kind === "literal") return shape.value === null ? "scalar null" : `literal ${JSON.stringify(shape.value)}`;
+  if (shape.kind === "literal") return `literal ${JSON.stringify(shape.value)}`;
   if (shape.kind === "ref") return `ref ${shape.target.place.file.path}#${shape.target.place.pointer}`;
   return `member ${index}`;
 }
