@@ -1,5 +1,5 @@
 /** The database schema as text that reads like SQL, from the catalogs: what `migrations/schema.sql` holds. */
-import type { Queryable } from "../../src/backend/postgres/migrate.js";
+import type { Queryable } from "../../src/backend/postgres/migration-book.js";
 
 const header = `-- What the committed migrations make, as read back from the catalogs. Written by \`npm run migrate:build\`, compared by
 -- test/sql/schema-snapshot.test.ts. To read, not to run; the bodies of the functions are in functions/.

@@ -2,16 +2,13 @@
  * Applies the committed migrations (J8). graphile-migrate makes those files, but keeps one book per database in a schema of
  * its own and compares file names only: in a database that already has one it would skip ours silently. Hence this runner.
  */
-import pg from "pg";
+import type pg from "pg";
 import { PostriderError } from "../../errors.js";
 import type { Logger } from "../../instrument.js";
+import { bookingSql, bookSql, checkBook, createBook, type Queryable, readBook } from "./migration-book.js";
 import { type CommittedMigration, migrationSql, readCommittedMigrations } from "./migration-files.js";
+import { inTransaction, withClient } from "./migration-transaction.js";
 import { type SchemaName, schemaName } from "./schema-name.js";
-
-/** Anything that runs one statement: a pool, a client, or an adapter's executor. */
-export interface Queryable {
-  query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
-}
 
 /** Options of {@link migrate}. */
 export interface MigrateOptions {
@@ -111,65 +108,6 @@ export async function dropSchema(options: MigrateOptions): Promise<void> {
   );
 }
 
-interface BookRow {
-  readonly name: string;
-  readonly hash: string;
-  readonly appliedAt: Date;
-}
-
-async function withClient<T>(database: pg.Pool | pg.ClientConfig, work: (client: pg.ClientBase) => Promise<T>) {
-  if (database instanceof pg.Pool || "totalCount" in database) {
-    const client = await (database as pg.Pool).connect();
-    return await work(client).then(
-      (result) => {
-        client.release();
-        return result;
-      },
-      (error) => {
-        // Its transaction may still be open: closing it is cheaper than finding out.
-        client.release(true);
-        throw error;
-      },
-    );
-  }
-  const client = new pg.Client({ application_name: "postrider migrate", ...database });
-  // A connection that dies between two statements is reported by the next statement; unheard, it would end the process.
-  client.on("error", () => undefined);
-  await client.connect();
-  return await work(client).finally(() => client.end());
-}
-
-async function inTransaction<T>(
-  client: pg.ClientBase,
-  schema: SchemaName,
-  lockTimeoutMs: number,
-  work: () => Promise<T>,
-) {
-  await client.query("begin");
-  try {
-    // Waiting for another node that migrates has no limit; waiting for a table has one, because whoever waits for an
-    // exclusive lock makes everybody behind it wait. A transaction's lock, not a session's: poolers would strand that one.
-    await client.query(
-      "set local lock_timeout = 0; set local statement_timeout = 0; set local client_min_messages = warning",
-    );
-    await client.query("select pg_advisory_xact_lock(7304, hashtext($1))", [schema.name]);
-    await client.query(`set local lock_timeout = ${Math.round(lockTimeoutMs)}; set local search_path = pg_catalog`);
-    const result = await work();
-    await client.query("commit");
-    return result;
-  } catch (error) {
-    await client.query("rollback").catch(() => undefined);
-    throw error;
-  }
-}
-
-// `create schema if not exists` asks for the right to create one even where it exists: a DBA may have made it for us.
-async function createBook(client: pg.ClientBase, schema: SchemaName): Promise<void> {
-  const { rows } = await client.query("select 1 from pg_namespace where nspname = $1", [schema.name]);
-  if (rows.length === 0) await client.query(`create schema ${schema.quoted}`);
-  if ((await readBook(client, schema)) === undefined) await client.query(bookSql(schema));
-}
-
 async function applyOnce(
   client: pg.ClientBase,
   schema: SchemaName,
@@ -182,43 +120,4 @@ async function applyOnce(
   await client.query(migrationSql(file.body, schema));
   await client.query(bookingSql(schema, file));
   return true;
-}
-
-function checkBook(
-  book: readonly BookRow[] | undefined,
-  files: readonly CommittedMigration[],
-  schema: SchemaName,
-): void {
-  for (const row of book ?? []) {
-    const file = files.find(({ name }) => name === row.name);
-    const details = { schema: schema.name, migration: row.name };
-    if (file === undefined) {
-      const text = `schema ${schema.quoted} has migration ${row.name}, which this version of postrider does not know`;
-      throw new PostriderError("ERR_DATABASE_NEWER", text, { details });
-    }
-    if (file.hash === row.hash) continue;
-    const text = `migration ${row.name} was applied to schema ${schema.quoted} as ${row.hash}; its file is ${file.hash}`;
-    throw new PostriderError("ERR_MIGRATION_CHANGED", text, { details });
-  }
-}
-
-// Asked through the catalog first: a failing statement would abort the transaction of whoever asks.
-async function readBook(database: Queryable, schema: SchemaName): Promise<readonly BookRow[] | undefined> {
-  const book = `${schema.quoted}.migration`;
-  const { rows: found } = await database.query("select to_regclass($1) is not null as exists", [book]);
-  if (found[0]?.exists !== true) return undefined;
-  const { rows } = await database.query(`select name, hash, applied_at as "appliedAt" from ${book} order by name`);
-  return rows as unknown as BookRow[];
-}
-
-function bookSql({ quoted }: SchemaName): string {
-  return `create table if not exists ${quoted}.migration (
-  name text primary key,
-  hash text not null,
-  applied_at timestamptz not null default clock_timestamp()
-)`;
-}
-
-function bookingSql({ quoted }: SchemaName, { name, hash }: CommittedMigration): string {
-  return `insert into ${quoted}.migration (name, hash) values ('${name}', '${hash}')`;
 }
