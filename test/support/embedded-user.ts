@@ -5,7 +5,10 @@ import { report, told } from "./report.js";
 
 const [directory = "", ending = "wait"] = process.argv.slice(2);
 try {
-  const { connectionString, stop } = await startEmbeddedPostgres({ directory });
+  const { connectionString, stop } = await startEmbeddedPostgres({
+    directory,
+    settings: JSON.parse(process.env.POSTRIDER_TEST_SETTINGS ?? "{}"),
+  });
   const client = new pg.Client(connectionString);
   await client.connect();
   const { rows } = await client.query("select setting::int as port from pg_settings where name = 'port'");
