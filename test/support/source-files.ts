@@ -1,5 +1,5 @@
 /** The repository's own TypeScript, parsed: what the tests of the house rules look at. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import ts from "typescript";
 
@@ -15,9 +15,10 @@ export interface SourceFile {
 
 const parsed = new Map<string, SourceFile>();
 
-/** Every TypeScript file below the given folders of the root. */
+/** Every TypeScript file below the given folders of the root, where they exist. */
 export function sourceFiles(...folders: readonly string[]): readonly SourceFile[] {
-  return folders.flatMap((folder) =>
+  const present = folders.filter((folder) => existsSync(join(root, folder)));
+  return present.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
       .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join("/"))
