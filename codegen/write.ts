@@ -11,6 +11,8 @@ export interface Difference {
   /** Files with our header that no schema gives any more. */
   readonly orphan: readonly string[];
   readonly unchanged: number;
+  /** Of each stale file, the first lines that differ: what is there (`-`) and what should be (`+`). */
+  readonly firstDifferences: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Compares without writing. */
@@ -18,21 +20,29 @@ export async function compareOutput(directory: string, files: ReadonlyMap<string
   const present = await outputFiles(directory);
   const missing: string[] = [];
   const stale: string[] = [];
+  const firstDifferences: Record<string, readonly string[]> = {};
   for (const [path, text] of files) {
-    if (!present.has(path)) missing.push(path);
-    else if ((await readFile(join(directory, path), "utf8")) !== text) stale.push(path);
+    const there = present.has(path) ? await readFile(join(directory, path), "utf8") : undefined;
+    if (there === undefined) missing.push(path);
+    if (there === undefined || there === text) continue;
+    stale.push(path);
+    firstDifferences[path] = firstDifference(there, text);
   }
   const orphan: string[] = [];
   for (const path of present) {
     if (!files.has(path) && (await isOurs(join(directory, path)))) orphan.push(path);
   }
   const unchanged = files.size - missing.length - stale.length;
-  return {
-    missing: missing.sort(compareText),
-    stale: stale.sort(compareText),
-    orphan: orphan.sort(compareText),
-    unchanged,
-  };
+  for (const paths of [missing, stale, orphan]) paths.sort(compareText);
+  return { missing, stale, orphan, unchanged, firstDifferences };
+}
+
+function firstDifference(there: string, wanted: string): string[] {
+  const [old, fresh] = [there.split("\n"), wanted.split("\n")];
+  const at = old.findIndex((line, index) => line !== fresh[index]);
+  const line = at < 0 ? old.length : at;
+  const shown = (lines: string[]) => lines[line]?.slice(0, 160) ?? "(the end of the file)";
+  return [`${line + 1} - ${shown(old)}`, `${line + 1} + ${shown(fresh)}`];
 }
 
 /** Writes what is missing or stale and deletes orphans. Each file appears whole, through a rename. */
