@@ -12,6 +12,11 @@ export interface MigrationPart {
 // Files of current/ below this number come before the functions (tables, types), the others after them (triggers, grants).
 const firstNumberAfterFunctions = 500;
 
+/** Whether the first migration is still being rewritten: until its release, its tables are in `current/`, and then never again. */
+export async function isFirstPending(root: string): Promise<boolean> {
+  return (await readdir(join(root, "current"))).includes("001-tables.sql");
+}
+
 /** The parts of the first migration, in order: early current files, every function after those it calls, late current files. */
 export async function assembleParts(root: string): Promise<readonly MigrationPart[]> {
   const current = await readParts(join(root, "current"));

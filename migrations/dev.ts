@@ -9,13 +9,13 @@ import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../src/embedded/embedded.js";
-import { assembleParts } from "./assemble.js";
+import { assembleParts, isFirstPending } from "./assemble.js";
 
 const migrations = import.meta.dirname;
 const root = join(migrations, "..");
 const staged = join(root, ".postrider", "graphile-migrate");
 
-const isReleased = !(await readdir(join(migrations, "current"))).some((name) => name.startsWith("001-"));
+const isReleased = !(await isFirstPending(migrations));
 const args = process.argv.slice(2);
 if (!isReleased && args[0] === "commit") {
   throw new Error(

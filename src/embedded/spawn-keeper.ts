@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PostriderError } from "../errors.js";
 import { findBinaries } from "./binaries.js";
 import type { KeeperRequest } from "./keeper.js";
 
@@ -22,11 +23,18 @@ export async function spawnKeeper(request: Omit<KeeperRequest, "binaries">): Pro
       stdio: ["ignore", "pipe", log.fd],
       windowsHide: true,
     });
-    await new Promise<void>((resolve) => {
-      child.once("error", () => resolve());
-      child.once("exit", () => resolve());
-      child.stdout?.once("data", () => resolve());
+    const fault = await new Promise<string | undefined>((resolve) => {
+      child.once("error", (error) => resolve(error.message));
+      // Code 0: it gave way to another keeper.
+      child.once("exit", (code, signal) =>
+        resolve(code === 0 ? undefined : `it ended with ${signal ?? `code ${code}`}`),
+      );
+      child.stdout?.once("data", () => resolve(undefined));
     });
+    if (fault !== undefined) {
+      const text = `the embedded PostgreSQL's keeper did not start: ${fault}; see ${join(directory, "postgres.log")}`;
+      throw new PostriderError("ERR_EMBEDDED_UNAVAILABLE", text);
+    }
     child.stdout?.destroy();
     // Only now: a process with nothing else to do would end while it waits.
     child.unref();
