@@ -35,7 +35,9 @@ export function bundleSchema(source: {
     );
     const result: Record<string, unknown> = mapSubschemas(Object.fromEntries(kept), (sub) => strip(sub.schema, file));
     if (typeof result.$ref !== "string") return result;
-    const { target } = resolveReference(result.$ref, file, source.files) as { target: Place };
+    const { target } = resolveReference(result.$ref, file, source.files);
+    // Codegen has refused such a file; a base of the gate may hold one, and then nothing is known of the value.
+    if (target === undefined) return true;
     const key = keyOf(target);
     if (key !== rootKey && !definitions.has(key)) {
       definitions.set(key, undefined);

@@ -13,8 +13,8 @@ export interface SchemaFile {
   readonly path: string;
   /** For texts: the folder's name and the path. */
   readonly display: string;
-  /** `queue`: a queue's message. `shared`: definitions. `defaults`: `x-queue` defaults of a folder. */
-  readonly role: "queue" | "shared" | "defaults";
+  /** `queue`: a queue's message. `shared`: definitions. `settings`: `x-queue` defaults of a folder, or the ignore list. */
+  readonly role: "queue" | "shared" | "settings";
   readonly text: string;
   readonly json: JsonText;
 }
@@ -117,7 +117,7 @@ async function loadFile(source: {
 
 function roleOf(path: string): SchemaFile["role"] {
   const segments = path.split("/");
-  if (segments.at(-1) === "_defaults.json") return "defaults";
+  if (segments.at(-1) === "_defaults.json" || path === "_compat.json") return "settings";
   return segments.some((segment) => segment.startsWith("_")) ? "shared" : "queue";
 }
 

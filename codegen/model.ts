@@ -40,20 +40,45 @@ export function buildModel(loaded: LoadedSchemas): Model {
   const { files } = loaded;
   const report = new Report();
   report.problems.push(...loaded.problems);
-  const schemas = [...files.values()].filter((file) => file.role !== "defaults");
+  const schemas = [...files.values()].filter((file) => file.role !== "settings");
   checkDialects(schemas, report);
   for (const file of schemas) checkProfile(file, files, report);
-  const sound = !report.failed;
-  const normaliser = new Normaliser(files, report);
-  const queues = schemas
-    .filter((file) => file.role === "queue")
-    .map((file) => queueModel({ file, files, report, normaliser: sound ? normaliser : undefined }))
-    .filter((queue) => queue !== undefined);
+  const normaliser = report.failed ? undefined : new Normaliser(files, report);
+  const queues = queuesOf(schemas, (file) =>
+    queueModel({
+      file,
+      files,
+      report,
+      bundle: normaliser === undefined ? undefined : bundleOf(file, files),
+      normaliser,
+    }),
+  );
   checkNames(queues, report);
-  const { definitions } = normaliser;
+  const definitions = normaliser?.definitions ?? [];
   const queueTypes = new Map(queues.map((queue) => [queue.file, queue.typeName]));
   const names = typeNames({ definitions, queueTypes, report });
   return { queues, definitions, typeNames: names, problems: sortProblems(report.problems) };
+}
+
+/** The queues of schemas that were accepted once, without judging them again: a rule may be younger than a base. */
+export function baseQueues(loaded: LoadedSchemas): QueueModel[] {
+  const { files } = loaded;
+  const report = new Report();
+  return queuesOf([...files.values()], (file) => {
+    const bundle = bundleOf(file, files);
+    return queueModel({ file, files, report, bundle, normaliser: undefined });
+  });
+}
+
+function queuesOf(files: readonly SchemaFile[], build: (file: SchemaFile) => QueueModel | undefined): QueueModel[] {
+  return files
+    .filter((file) => file.role === "queue")
+    .map(build)
+    .filter((queue) => queue !== undefined);
+}
+
+function bundleOf(file: SchemaFile, files: ReadonlyMap<string, SchemaFile>): Bundle {
+  return bundleSchema({ file, files, dialect: dialectOf(file) });
 }
 
 // Names and settings are checked even where the schema has faults, so that one run tells everything.
@@ -61,20 +86,16 @@ function queueModel(of: {
   file: SchemaFile;
   files: ReadonlyMap<string, SchemaFile>;
   report: Report;
+  bundle: Bundle | undefined;
   normaliser: Normaliser | undefined;
 }): QueueModel | undefined {
   const { file, files, report, normaliser } = of;
   const options = readQueueOptions(file, files, report);
   const names = queueNames(file, options ?? {}, report);
   if (options === undefined || names === undefined) return undefined;
-  const root: Place = { file, pointer: "" };
-  if (normaliser === undefined) {
-    const bundle: Bundle = { dialect: dialectOf(file), root: true, definitions: new Map() };
-    const rest = { bundle, document: true, schemaHash: "", message: { place: root } };
-    return { file, ...names, settings: options.settings, ...rest };
-  }
-  const bundle = bundleSchema({ file, files, dialect: dialectOf(file) });
+  const bundle = of.bundle ?? { dialect: dialectOf(file), root: true, definitions: new Map() };
   const document = bundleDocument(bundle);
+  const root: Place = { file, pointer: "" };
   return {
     file,
     ...names,
@@ -82,6 +103,6 @@ function queueModel(of: {
     bundle,
     document,
     schemaHash: schemaHash(document),
-    message: normaliser.named(root),
+    message: normaliser?.named(root) ?? { place: root },
   };
 }

@@ -78,7 +78,7 @@ function referenceRule({ schema, place, dialect, files, refuse }: Visit): void {
   }
   const { file, pointer } = resolved.target;
   const target = valueAt(file.json.value, pointer);
-  if (file.role === "defaults" || (typeof target !== "boolean" && !isSchemaObject(target))) {
+  if (file.role === "settings" || (typeof target !== "boolean" && !isSchemaObject(target))) {
     refuse("$ref", { rule: "ref-missing", message: `${JSON.stringify(schema.$ref)} is no schema` });
     return;
   }

@@ -5,7 +5,9 @@ import { valueAt } from "./pointer.js";
 import type { Finding } from "./report.js";
 
 /** Where a reference leads, or why it leads nowhere. */
-export type Resolved = { readonly target: Place; readonly fault?: undefined } | { readonly fault: Finding };
+export type Resolved =
+  | { readonly target: Place; readonly fault?: undefined }
+  | { readonly target?: undefined; readonly fault: Finding };
 
 /** Resolves a `$ref` that stands in `from`. Reads no disk and no network: only files that were loaded. */
 export function resolveReference(ref: string, from: SchemaFile, files: ReadonlyMap<string, SchemaFile>): Resolved {

@@ -19,6 +19,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "make typed publishers and handlers from the schema files",
     load: async () => (await import("./commands/codegen.js")).codegenCommand(),
   },
+  check: {
+    summary: "refuse schema changes that would break messages in flight",
+    load: async () => (await import("./commands/check.js")).checkCommand(),
+  },
   migrate: {
     summary: "bring the database's schema up to date",
     load: async () => (await import("./commands/migrate.js")).migrateCommand(),
