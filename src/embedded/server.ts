@@ -45,7 +45,21 @@ export async function startServer(
 ): Promise<RunningServer> {
   const made = await stat(join(site.data, "PG_VERSION")).catch(() => undefined);
   if (made === undefined) await makeData(site, password);
-  const port = await freePort();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOn(await freePort(), site, extra);
+    } catch (error) {
+      // Between looking for a free port and binding it, somebody else may take it.
+      if (attempt === 3 || !(error as Error).message.includes("Address already in use")) throw error;
+    }
+  }
+}
+
+async function startOn(
+  port: number,
+  site: ServerSite,
+  extra: Readonly<Record<string, string | number>>,
+): Promise<RunningServer> {
   const options = Object.entries({ ...settings, ...extra, port }).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
   const log = await open(site.log, "a");
   const child = spawn(site.binaries.postgres, ["-D", site.data, ...options], {
