@@ -1,7 +1,11 @@
 /** What `createClient` and `createRuntime` take. */
 import type { Pool } from "pg";
-import type { Registry } from "prom-client";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import type { Backend } from "./backend/backend.js";
+import { PostriderError } from "./errors.js";
 import type { Logger } from "./instrument.js";
+import type { QueueDefinition } from "./queue/queue.js";
 
 /** Options of a client. Everything is optional; nothing connects before first use. */
 export interface ClientOptions {
@@ -9,6 +13,8 @@ export interface ClientOptions {
   readonly connectionString?: string | (() => string | undefined);
   /** A pool the caller owns and closes, instead of `connectionString`. */
   readonly pool?: Pool;
+  /** Storage of the caller's own, instead of `connectionString` and `pool`. */
+  readonly backend?: Backend;
   /** A direct, session-pinned address for LISTEN where the pool goes through PgBouncer. Default: the pool's own address. */
   readonly listenConnectionString?: string;
   /** The database schema. Default `postrider`. */
@@ -29,4 +35,59 @@ export interface ClientOptions {
   readonly bufferMaxMessages?: number;
   /** The same bound in bytes of JSON. Default 32 MiB. */
   readonly bufferMaxBytes?: number;
+}
+
+/** Every option with its default, checked. */
+export interface ResolvedOptions extends ClientOptions {
+  readonly schema: string;
+  readonly pollMs: number;
+  readonly poolSize: number;
+  readonly heartbeatMs: number;
+  readonly bufferMaxMessages: number;
+  readonly bufferMaxBytes: number;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+/** @throws PostriderError `ERR_CLIENT_OPTIONS` */
+export function resolveClientOptions(options: ClientOptions, queues: readonly QueueDefinition[]): ResolvedOptions {
+  const sources = (["connectionString", "pool", "backend"] as const).filter((key) => options[key] !== undefined);
+  if (sources.length > 1) throw badOption(`${sources.join(" and ")} exclude each other: give one of them`);
+  const resolved = {
+    ...options,
+    schema: options.schema ?? "postrider",
+    pollMs: bounded("pollMs", options.pollMs ?? 5_000, 10, 3_600_000),
+    poolSize: bounded("poolSize", options.poolSize ?? 10, 1, 10_000),
+    heartbeatMs: bounded("heartbeatMs", options.heartbeatMs ?? 3_000, 10, 3_600_000),
+    bufferMaxMessages: bounded("bufferMaxMessages", options.bufferMaxMessages ?? 10_000, 1, 10_000_000),
+    bufferMaxBytes: bounded("bufferMaxBytes", options.bufferMaxBytes ?? 32 * 1024 * 1024, 1_024, 4 * 1024 ** 3),
+    logger: options.logger ?? defaultLogger(),
+    registry: options.registry ?? new Registry(),
+  };
+  for (const { name, settings } of queues) {
+    // A heartbeat that is late once must not look like a death.
+    const least = 2 * resolved.heartbeatMs + 1_000;
+    if (settings.orphanAfterMs >= least) continue;
+    throw badOption(
+      `queue "${name}" has orphanAfterMs ${settings.orphanAfterMs}; with heartbeatMs ${resolved.heartbeatMs} it must be at least ${least}`,
+    );
+  }
+  return resolved;
+}
+
+function bounded(option: string, value: number, min: number, max: number): number {
+  if (Number.isFinite(value) && value >= min && value <= max) return value;
+  throw badOption(`${option} must be a number from ${min} to ${max}, found ${String(value)}`);
+}
+
+function badOption(message: string): PostriderError {
+  return new PostriderError("ERR_CLIENT_OPTIONS", message);
+}
+
+let sharedLogger: Logger | undefined;
+
+// pino: the logger most Node services already have. Synchronous on standard error, so that nothing is lost at exit.
+function defaultLogger(): Logger {
+  sharedLogger ??= pino({ name: "postrider", level: "warn" }, pino.destination({ dest: 2, sync: true }));
+  return sharedLogger;
 }

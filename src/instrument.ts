@@ -20,6 +20,8 @@ export interface Events {
   bufferDropped: { readonly queue: string; readonly messages: number; readonly error: unknown };
   /** A look for work that found some, and why the node looked. */
   woken: { readonly source: WakeSource; readonly batches: number };
+  /** A round, whatever it found. */
+  polled: { readonly result: "work" | "empty" | "error" };
   claimed: { readonly queue: string; readonly batchId: string; readonly messages: number; readonly publishedAt: Date };
   handled: {
     readonly queue: string;

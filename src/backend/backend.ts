@@ -95,8 +95,8 @@ export interface ListenSession {
 
 /** What a session tells while it stands. */
 export interface ListenEvents {
-  /** A notification for a queue this session sleeps on; a hint, no more. */
-  onWake(): void;
+  /** A notification for a queue this session sleeps on; a hint, no more. `marked`: not just a plain publish. */
+  onWake(marked: boolean): void;
   onEcho(nonce: string): void;
   /** The session is gone; it will not come back by itself. */
   onDown(error: Error): void;
@@ -131,8 +131,8 @@ export interface Backend {
   /** Stores the batches, all or none; their ids in order. Through `tx` the caller's commit decides, and the wake-up is built in. */
   publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<readonly string[]>;
   begin(options?: TransactionOptions): Promise<OpenTransaction>;
-  /** Notifies the pollers that sleep on these queues. After the commit of what was published. */
-  wake(queues: readonly string[]): Promise<void>;
+  /** Notifies the pollers that sleep on these queues, after the commit of what was published. `marked`: some of it is delayed. */
+  wake(queues: readonly string[], marked: boolean): Promise<void>;
   /** Claims for free slots: no batch to two callers, no more in flight than an exclusive queue's slot allows. */
   poll(request: PollRequest): Promise<PollResult>;
   /** Success, final. The ids that were still ours. */

@@ -31,6 +31,14 @@ export interface Published {
   readonly batchId: string;
 }
 
+/** Where many messages were stored. */
+export interface PublishedMany {
+  /** Messages stored; those that dedup dropped are not among them. */
+  readonly stored: number;
+  /** The stored batches, in order; empty inside a transaction, where they are known only after the commit. */
+  readonly batchIds: readonly string[];
+}
+
 /** `publishTo.<queue>`: publishes one message; `many` and `collect` publish several together. */
 export interface Publisher<Message> {
   /**
@@ -40,10 +48,11 @@ export interface Publisher<Message> {
    */
   (message: Message, options?: PublishOptions): Promise<Published>;
   /**
-   * All or nothing, up to 10,000 messages or 32 MiB, order kept.
+   * All or nothing, up to 10,000 messages or 32 MiB, order kept. An async iterable has no such bound: it is stored in
+   * chunks of up to 1,000 messages, with flat memory; when it fails, the error's `details.stored` says how many were.
    * @throws PostriderError as for one message, and `ERR_TOO_MANY`.
    */
-  many(messages: Iterable<Message>, options?: PublishOptions): Promise<readonly Published[]>;
+  many(messages: Iterable<Message> | AsyncIterable<Message>, options?: PublishOptions): Promise<PublishedMany>;
   /** Publishes what the body put, in order, if the body succeeds; nothing if it throws. Returns the body's result. */
   collect<Result>(
     body: (put: (message: Message) => void) => Result | Promise<Result>,

@@ -81,7 +81,7 @@ export class Listener implements Service {
     const { backend, owner, signal, instrument } = this.#params;
     const lost = new AbortController();
     const session = await backend.listen({
-      onWake: () => signal.ring("notify"),
+      onWake: (marked) => signal.ring("notify", marked),
       onEcho: (nonce) => this.#echoed?.(nonce),
       onDown: (error) => lost.abort(error),
     });
@@ -94,7 +94,7 @@ export class Listener implements Service {
       instrument.emit("listenerUp", {});
       onUp();
       // Whatever was published while nobody listened was announced to nobody.
-      signal.ring("notify");
+      signal.ring("notify", true);
       await this.#proveForEver(lost.signal);
     } finally {
       this.#upSince = undefined;

@@ -3,37 +3,46 @@
  * else comes back up to the poller.
  */
 
-/** Why the poller looked: heard from another node, a slot was freed, a delayed batch is due, or just the poll interval. */
+/** Why the poller looked: heard of a publish, a slot was freed, a delayed batch is due, or just the poll interval. */
 export type WakeSource = "notify" | "slot" | "timer" | "poll";
+
+/** What ended a wait. */
+export interface Wakened {
+  readonly source: WakeSource;
+  /** More than a plain publish has happened: what is due and what is delayed must be looked at again too. */
+  readonly marked: boolean;
+}
 
 export class Signal {
   #rung: WakeSource | undefined;
+  #marked = false;
   #wake: (() => void) | undefined;
 
   /** Sets the bit. The first reason counts until the poller has looked. */
-  ring(source: WakeSource): void {
+  ring(source: WakeSource, marked = false): void {
     this.#rung ??= source;
+    this.#marked ||= marked;
     this.#wake?.();
   }
 
   /** Waits until the bit is set or `ms` have passed, and clears it. `otherwise` is the reason when nobody rang. */
-  async wait(ms: number, otherwise: WakeSource): Promise<WakeSource> {
+  async wait(ms: number, otherwise: WakeSource): Promise<Wakened> {
     if (this.#rung === undefined && ms > 0) await this.#ringOrTimeout(ms);
-    const source = this.#rung ?? otherwise;
+    const wakened = { source: this.#rung ?? otherwise, marked: this.#marked };
     // Cleared before the caller looks: what rings during the look makes it look again.
     this.#rung = undefined;
-    return source;
+    this.#marked = false;
+    return wakened;
   }
 
   #ringOrTimeout(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(done, ms);
-      const self = this;
-      function done() {
+      const done = () => {
         clearTimeout(timer);
-        self.#wake = undefined;
+        this.#wake = undefined;
         resolve();
-      }
+      };
+      const timer = setTimeout(done, ms);
       this.#wake = done;
     });
   }

@@ -13,7 +13,8 @@ const maxResends = 5;
 export class Waker {
   readonly #backend: Backend;
   readonly #instrument: Instrument;
-  readonly #pending = new Set<string>();
+  /** Queue names, and whether their wake-up is marked. */
+  readonly #pending = new Map<string, boolean>();
   #sending: Promise<void> | undefined;
 
   constructor(backend: Backend, instrument: Instrument) {
@@ -22,8 +23,8 @@ export class Waker {
   }
 
   /** Returns at once; nobody's publish waits for it. */
-  wake(queues: Iterable<string>): void {
-    for (const queue of queues) this.#pending.add(queue);
+  wake(queues: Iterable<string>, marked = false): void {
+    for (const queue of queues) this.#pending.set(queue, marked || this.#pending.get(queue) === true);
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
       if (this.#pending.size > 0) this.wake([]);
@@ -37,18 +38,19 @@ export class Waker {
 
   async #send(): Promise<void> {
     while (this.#pending.size > 0) {
-      const queues = [...this.#pending];
+      const queues = [...this.#pending.keys()];
+      const marked = [...this.#pending.values()].includes(true);
       this.#pending.clear();
-      await this.#sendOnce(queues);
+      await this.#sendOnce(queues, marked);
       if (this.#pending.size > 0) await pause(gatherMs);
     }
   }
 
   // A wake that cannot be sent costs its queues a wait of pollMs, nothing more: it is resent for a while, then let go.
-  async #sendOnce(queues: readonly string[]): Promise<void> {
+  async #sendOnce(queues: readonly string[], marked: boolean): Promise<void> {
     for (let resends = 0; ; resends += 1) {
       try {
-        await this.#backend.wake(queues);
+        await this.#backend.wake(queues, marked);
         return;
       } catch (error) {
         this.#instrument.emit("error", { part: "waker", error });

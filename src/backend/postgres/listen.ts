@@ -37,7 +37,7 @@ export async function openListenSession(
   const { subscriber, client } = listening;
   const session = new Session(listening, schema);
   subscriber.notifications.on(schema.name, (payload) => {
-    if (session.isAsleepOn(payload)) events.onWake();
+    if (session.isAsleepOn(payload)) events.onWake(payload.endsWith("!"));
   });
   subscriber.notifications.on(echo, (nonce) => events.onEcho(nonce));
   const down = new Promise<never>((_, reject) => {

@@ -62,8 +62,8 @@ export class PostgresBackend implements Backend {
     return await beginTransaction(this.#connections.pool(), this.#table, options);
   }
 
-  async wake(queues: readonly string[]): Promise<void> {
-    await this.#call("wake($1)", [queues]);
+  async wake(queues: readonly string[], marked: boolean): Promise<void> {
+    await this.#call("wake($1, $2)", [queues, marked]);
   }
 
   async poll(request: PollRequest): Promise<PollResult> {

@@ -19,8 +19,15 @@ export function isPassing(error: unknown): boolean {
   return state === undefined || passingClasses.has(state.slice(0, 2)) || passingCodes.has(state);
 }
 
-/** Whether a statement that failed like this may have been carried out all the same: nobody answered. */
+/** Whether a statement that failed like this may have been carried out all the same: its connection died unanswered. */
 export function isUnanswered(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state === undefined || state === "57P01" || state === "57P02" || state.startsWith("08");
+  if (state !== undefined) return state.startsWith("08");
+  const { syscall, message } = error as { syscall?: string; message?: string };
+  // A connection that was never had carried nothing out. The pool's own time-out has no code, only this text.
+  return (
+    syscall !== "connect" &&
+    syscall !== "getaddrinfo" &&
+    !message?.startsWith("timeout exceeded when trying to connect")
+  );
 }

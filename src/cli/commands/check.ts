@@ -23,13 +23,13 @@ export function checkCommand(): Command {
 }
 
 async function run(flags: CheckFlags): Promise<void> {
-  const [{ compareModels }, { loadBase }, { loadSchemas }, { problemText }] = await Promise.all([
+  const [{ compareModels }, { loadEarlier }, { loadSchemas }, { problemText }] = await Promise.all([
     import("../../../codegen/compat.js"),
-    import("../../../codegen/compat/base.js"),
+    import("../../../codegen/compat/earlier.js"),
     import("../../../codegen/load.js"),
     import("../../../codegen/problem.js"),
   ]);
-  const before = await loadBase({ against: flags.against, cwd: process.cwd(), schemas: flags.schemas });
+  const before = await loadEarlier({ against: flags.against, cwd: process.cwd(), schemas: flags.schemas });
   const after = await loadSchemas({ directory: flags.schemas, display: flags.schemas });
   const report = compareModels({ before, after, today: new Date().toISOString().slice(0, 10) });
   if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);

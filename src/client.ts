@@ -1,0 +1,221 @@
+/** What a publishing process holds: constructs the parts, connects them, and hands out their functions. */
+import { hostname } from "node:os";
+import { Connections } from "./backend/postgres/connection.js";
+import { PostgresBackend } from "./backend/postgres/postgres-backend.js";
+import { type ClientOptions, type ResolvedOptions, resolveClientOptions } from "./client-options.js";
+import { subscribeTo } from "./deliver/subscribe.js";
+import { PostriderError } from "./errors.js";
+import { Instrument } from "./instrument.js";
+import { LastActivity } from "./metrics/last-activity.js";
+import { logEvents } from "./metrics/log-events.js";
+import { meter } from "./metrics/metrics.js";
+import { Budget } from "./publish/budget.js";
+import { flushScope, QueuePublisher } from "./publish/publish.js";
+import { publishTo } from "./publish/publish-to.js";
+import type { QueueDefinition } from "./queue/queue.js";
+import { QueueRegistry } from "./queue/registry.js";
+import type { QueueAccess, Runtime, StopOptions } from "./runtime.js";
+import { stopOnSignals } from "./stop-on-signals.js";
+import { currentScope, type Scope } from "./transaction/scope.js";
+import { runSavepoint, runTransaction, type TransactionParams } from "./transaction/transaction.js";
+import { Waker } from "./wake/waker.js";
+import { Worker } from "./worker.js";
+
+/** Options of {@link createRuntime}. */
+export interface RuntimeOptions extends ClientOptions {
+  readonly queues: readonly QueueDefinition[];
+}
+
+/**
+ * Makes a client for these queues. Connects on first use.
+ *
+ * @throws PostriderError `ERR_CLIENT_OPTIONS`, `ERR_QUEUE_CONFLICT`, `ERR_SCHEMA_NAME`
+ */
+export function createRuntime({ queues, ...options }: RuntimeOptions): Runtime {
+  const registry = new QueueRegistry();
+  for (const definition of queues) registry.add(definition);
+  const client = new Client(resolveClientOptions(options, queues), registry);
+  const publishers: Record<string, unknown> = {};
+  const subscribers: Record<string, unknown> = {};
+  for (const definition of registry.all()) {
+    const access = client.queue(definition.name);
+    publishers[definition.identifier] = access.publish;
+    subscribers[`on${definition.typeName}`] = access.listen;
+  }
+  return Object.assign(client, { publishTo: Object.freeze(publishers) }, subscribers);
+}
+
+class Client implements Omit<Runtime, "publishTo"> {
+  readonly #options: ResolvedOptions;
+  readonly #queues: QueueRegistry;
+  readonly #instrument = new Instrument();
+  readonly #backend;
+  readonly #waker: Waker;
+  readonly #budget: Budget;
+  readonly #publishers = new Map<string, QueuePublisher>();
+  readonly #access = new Map<string, QueueAccess>();
+  readonly #activity: LastActivity;
+  #worker: Worker | undefined;
+  #starting: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: ResolvedOptions, queues: QueueRegistry) {
+    this.#options = options;
+    this.#queues = queues;
+    const onIdleError = (error: Error) => this.#instrument.emit("error", { part: "pool", error });
+    this.#backend =
+      options.backend ?? new PostgresBackend(new Connections({ ...options, onIdleError }), options.schema);
+    this.#waker = new Waker(this.#backend, this.#instrument);
+    this.#budget = new Budget({ maxMessages: options.bufferMaxMessages, maxBytes: options.bufferMaxBytes });
+    this.#activity = new LastActivity(this.#instrument);
+    logEvents(this.#instrument, options.logger);
+    meter(this.#instrument, options.registry, () => this.#bufferDepths());
+  }
+
+  queue(name: string): QueueAccess {
+    const known = this.#access.get(name);
+    if (known !== undefined) return known;
+    const definition = this.#queues.get(name);
+    const access = Object.freeze({
+      name,
+      publish: publishTo(
+        () => this.#publisher(definition),
+        () => this.#scope(),
+      ),
+      listen: subscribeTo(definition, () => this.#node().engine),
+    });
+    this.#access.set(name, access);
+    return access;
+  }
+
+  start(): Promise<void> {
+    this.#starting ??= this.#node().start();
+    return this.#starting;
+  }
+
+  stop({ timeoutMs = 30_000 }: StopOptions = {}): Promise<void> {
+    this.#stopping ??= this.#stop(timeoutMs);
+    return this.#stopping;
+  }
+
+  stopOnSignals(options?: StopOptions): () => void {
+    return stopOnSignals((timeoutMs) => {
+      this.#worker?.engine.hurry(timeoutMs);
+      return this.stop({ timeoutMs });
+    }, options);
+  }
+
+  async transaction<T>(...[body, options = {}]: Parameters<Runtime["transaction"]>): Promise<T> {
+    const scope = this.#scope();
+    if (scope !== undefined) return (await runSavepoint(scope, body)) as T;
+    this.#assertOpen();
+    return (await runTransaction(this.#transactionParams(), options, body)) as T;
+  }
+
+  afterCommit(hook: () => unknown): boolean {
+    const scope = this.#scope();
+    scope?.hooks.push(hook);
+    return scope !== undefined;
+  }
+
+  transactionState(): Map<unknown, unknown> | undefined {
+    return this.#scope()?.shared;
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all([...this.#publishers.values()].map((publisher) => publisher.flush()));
+    await this.#waker.drained();
+  }
+
+  lastActivity(queue: string): Date | undefined {
+    return this.#activity.of(this.#queues.get(queue).name);
+  }
+
+  health() {
+    const worker = this.#worker;
+    const bufferDepth = [...this.#bufferDepths().values()].reduce((sum, depth) => sum + depth, 0);
+    if (worker === undefined || this.#starting === undefined) {
+      return { ok: false, listener: "not started" as const, bufferDepth };
+    }
+    return { ...worker.health(), bufferDepth };
+  }
+
+  async metrics(): Promise<string> {
+    return await this.#options.registry.metrics();
+  }
+
+  on: Runtime["on"] = (event, subscriber) => this.#instrument.on(event, subscriber);
+
+  async #stop(timeoutMs: number): Promise<void> {
+    await this.#worker?.drain(timeoutMs);
+    await this.#starting?.catch(() => undefined);
+    await this.flush();
+    await this.#worker?.stop();
+    await this.#backend.close();
+  }
+
+  #node(): Worker {
+    this.#assertOpen();
+    this.#worker ??= new Worker({
+      backend: this.#backend,
+      instrument: this.#instrument,
+      logger: this.#options.logger,
+      node: this.#options.node ?? `${hostname()}:${process.pid}`,
+      pollMs: this.#options.pollMs,
+      heartbeatMs: this.#options.heartbeatMs,
+      definitions: () => this.#queues.all(),
+      onLaneStopped: (queue) => this.#waker.wake([queue], true),
+    });
+    return this.#worker;
+  }
+
+  #publisher(definition: QueueDefinition): QueuePublisher {
+    const known = this.#publishers.get(definition.name);
+    if (known !== undefined && this.#stopping === undefined) return known;
+    this.#assertOpen();
+    const publisher = new QueuePublisher(definition, {
+      backend: this.#backend,
+      instrument: this.#instrument,
+      budget: this.#budget,
+      onStored: (queue, delayed) => this.#announce([queue], delayed),
+    });
+    this.#publishers.set(definition.name, publisher);
+    return publisher;
+  }
+
+  #transactionParams(): TransactionParams {
+    return {
+      backend: this.#backend,
+      instrument: this.#instrument,
+      client: this,
+      flush: (scope) => flushScope(scope, this.#instrument),
+      onCommitted: (queues) => this.#announce(queues, true),
+    };
+  }
+
+  // This node's own poller first: it is the nearest, and once it has looked it no longer sleeps.
+  #announce(queues: readonly string[], marked: boolean): void {
+    if (queues.length === 0) return;
+    this.#worker?.signal.ring("notify", marked);
+    this.#waker.wake(queues, marked);
+  }
+
+  /** The open transaction the caller runs in, if it is one of this client (T5). */
+  #scope(): Scope | undefined {
+    for (let scope = currentScope(); scope?.client === this; scope = scope.parent) {
+      if (scope.state === "open") return scope;
+      if (scope.state === "committed") continue;
+      throw new PostriderError("ERR_TRANSACTION_OVER", "this code belongs to a transaction that was rolled back");
+    }
+    return undefined;
+  }
+
+  #bufferDepths(): ReadonlyMap<string, number> {
+    return new Map([...this.#publishers].map(([queue, { bufferDepth }]) => [queue, bufferDepth]));
+  }
+
+  #assertOpen(): void {
+    if (this.#stopping === undefined) return;
+    throw new PostriderError("ERR_CLIENT_STOPPED", "this client has been stopped; create a new one");
+  }
+}

@@ -1,0 +1,135 @@
+/** Calls the handler and says how it ended. Its `try` holds the handler's call and nothing else. */
+import type { Logger } from "../instrument.js";
+import { pause } from "../time.js";
+import { runInRoot } from "../transaction/scope.js";
+import type { Delivery } from "./delivery.js";
+import type { BatchContext, BatchHandler, MessageHandler } from "./handler.js";
+import { type Outcome, outcomeOfError, outcomeOfResult } from "./outcome.js";
+
+/** A registered handler, of one of its two kinds. */
+export type Handler =
+  | { readonly kind: "batch"; readonly call: BatchHandler<unknown> }
+  | { readonly kind: "each"; readonly call: MessageHandler<unknown>; readonly atOnce: number };
+
+export interface HandleParams {
+  readonly handler: Handler;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  /** Messages of one call; a larger batch (raw SQL, a lowered setting) is sliced. */
+  readonly maxMessages: number;
+}
+
+export async function handle(params: HandleParams, delivery: Delivery): Promise<Outcome> {
+  if (params.handler.kind === "each") return await handleEach(params, params.handler, delivery);
+  const { messages } = delivery;
+  if (messages.length <= params.maxMessages)
+    return await handleSlice(params, params.handler.call, delivery, 0, messages.length);
+  return await handleSlices(params, params.handler.call, delivery);
+}
+
+// A throw in one slice does not keep the others from running; what it fails is its own messages.
+async function handleSlices(params: HandleParams, call: BatchHandler<unknown>, delivery: Delivery): Promise<Outcome> {
+  const failed = new Map<number, unknown>();
+  let delayMs: number | undefined;
+  for (let from = 0; from < delivery.messages.length; from += params.maxMessages) {
+    const to = Math.min(from + params.maxMessages, delivery.messages.length);
+    const outcome = await handleSlice(params, call, delivery, from, to);
+    if (outcome.kind === "postpone" || outcome.kind === "reject") return outcome;
+    if (outcome.kind === "retry") for (let index = from; index < to; index += 1) failed.set(index, outcome.error);
+    if (outcome.kind === "partial") for (const [index, error] of outcome.failed) failed.set(from + index, error);
+    if (outcome.kind !== "ack") delayMs = outcome.delayMs ?? delayMs;
+  }
+  if (failed.size === 0) return { kind: "ack" };
+  return { kind: "partial", failed, ...(delayMs === undefined ? {} : { delayMs }) };
+}
+
+async function handleSlice(
+  params: HandleParams,
+  call: BatchHandler<unknown>,
+  delivery: Delivery,
+  from: number,
+  to: number,
+): Promise<Outcome> {
+  const wish: Wish = {};
+  const context: BatchContext = {
+    ...callContext(params, delivery, wish),
+    ids: delivery.ids.slice(from, to),
+    headers: delivery.headers.slice(from, to),
+    publishedAt: Array.from({ length: to - from }, () => delivery.batch.publishedAt),
+  };
+  try {
+    const result = await runInRoot(() => call(delivery.messages.slice(from, to), context));
+    return outcomeOfResult(result, to - from, wish.retryAfterMs);
+  } catch (error) {
+    return outcomeOfError(error, wish.retryAfterMs);
+  }
+}
+
+async function handleEach(
+  params: HandleParams,
+  { call, atOnce }: Extract<Handler, { kind: "each" }>,
+  delivery: Delivery,
+): Promise<Outcome> {
+  const failed = new Map<number, unknown>();
+  let retryAfterMs: number | undefined;
+  let next = 0;
+  const runSome = async () => {
+    while (next < delivery.messages.length && !params.signal.aborted) {
+      const index = next;
+      next += 1;
+      const wish: Wish = {};
+      try {
+        await runInRoot(() => call(delivery.messages[index], messageContext(params, delivery, index, wish)));
+      } catch (error) {
+        failed.set(index, error);
+        retryAfterMs = wish.retryAfterMs ?? retryAfterMs;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, delivery.messages.length) }, runSome));
+  // Not started before the signal: they have failed nothing, but they are not done either.
+  for (let index = next; index < delivery.messages.length; index += 1) failed.set(index, params.signal.reason);
+  if (failed.size === 0) return { kind: "ack" };
+  if (delivery.messages.length === 1) return outcomeOfError(failed.get(0), retryAfterMs);
+  return { kind: "partial", failed, ...(retryAfterMs === undefined ? {} : { delayMs: retryAfterMs }) };
+}
+
+interface Wish {
+  retryAfterMs?: number;
+}
+
+function callContext({ signal, logger }: HandleParams, { batch }: Delivery, wish: Wish) {
+  return {
+    queue: batch.queue,
+    attempt: batch.failures + 1,
+    batchIds: [batch.id],
+    signal,
+    log: logger,
+    retryAfter: (ms: number) => {
+      wish.retryAfterMs = ms;
+    },
+  };
+}
+
+function messageContext(params: HandleParams, delivery: Delivery, index: number, wish: Wish) {
+  return {
+    ...callContext(params, delivery, wish),
+    id: delivery.ids[index] as string,
+    headers: delivery.headers[index] ?? {},
+    publishedAt: delivery.batch.publishedAt,
+  };
+}
+
+/** After its time a handler is told to stop; 5 s later its failure counts, whether it has ended or not (D11). */
+export async function timedOut(
+  timeoutMs: number,
+  abort: AbortController,
+  ended: AbortSignal,
+): Promise<Error | undefined> {
+  await pause(timeoutMs, ended);
+  if (ended.aborted) return undefined;
+  const error = new Error(`the handler took longer than timeoutMs (${timeoutMs})`);
+  abort.abort(error);
+  await pause(5_000, ended);
+  return error;
+}

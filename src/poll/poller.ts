@@ -1,0 +1,183 @@
+/**
+ * The loop that claims. One round looks for work for the free slots and returns how long to wait; everything that says
+ * "look now" rings the same signal. Falling asleep follows the protocol of 3 steps that cannot lose a wake-up:
+ *
+ *   C1  take SLEEP for the queues with free slots, on the LISTEN session: publishers notify from here on
+ *   C2  probe PUB: while a publishing transaction is open, keep looking (its row may appear without a notification)
+ *   C3  look once more, with a new snapshot; only when that is empty too, sleep
+ *   C4  having found work, give SLEEP back: a busy node costs publishers nothing
+ *
+ * C2 and C3 are one call (`fallingAsleep`). A publisher commits, then reads SLEEP; the poller takes SLEEP, then reads the
+ * table: one of the two must see the other.
+ */
+import type { Backend, ListenSession, PollResult } from "../backend/backend.js";
+import type { Engine } from "../deliver/engine.js";
+import type { Instrument } from "../instrument.js";
+import type { Service } from "../service.js";
+import { doublingMs, jitterDown, monotonicMs } from "../time.js";
+import type { Signal, Wakened, WakeSource } from "../wake/signal.js";
+
+/** Between two maintenance rounds of a busy node, in ms; an idle one maintains whenever it looks. */
+const maintainEveryMs = 1_000;
+
+export interface PollerParams {
+  readonly backend: Backend;
+  readonly engine: Engine;
+  readonly signal: Signal;
+  readonly instrument: Instrument;
+  readonly owner: string;
+  readonly pollMs: number;
+  /** The session that is proved to hear, and how long it has stood. */
+  readonly session: () => ListenSession | undefined;
+  readonly sessionUpForMs: () => number;
+  /** A node looks for orphans only once its own session has stood this long. */
+  readonly orphanAfterMs: () => number;
+}
+
+/** What a round leaves to do: wait this long, unless something rings first. */
+interface Rest {
+  readonly ms: number;
+  readonly otherwise: WakeSource;
+}
+
+export class Poller implements Service {
+  readonly #params: PollerParams;
+  #stopped = false;
+  #running: Promise<void> | undefined;
+  /** Queues whose SLEEP this node holds, and the session that holds it: a new session holds nothing. */
+  readonly #asleepOn = new Set<string>();
+  #asleepIn: ListenSession | undefined;
+  /** C2 and C3 have been passed for everything in `#asleepOn`. */
+  #soundAsleep = false;
+  #maintainedAt = Number.NEGATIVE_INFINITY;
+  #dueAt = Number.POSITIVE_INFINITY;
+  #failures = 0;
+  #publishingSteps = 0;
+  /** When a round last succeeded, by the wall clock, for `health()`. */
+  lastRoundAt: Date | undefined;
+
+  constructor(params: PollerParams) {
+    this.#params = params;
+    // A batch of ours that waits makes the known due time stale.
+    const look = () => {
+      this.#maintainedAt = Number.NEGATIVE_INFINITY;
+    };
+    params.instrument.on("retried", look);
+    params.instrument.on("postponed", look);
+  }
+
+  /** Whether the last round failed. */
+  get failing(): boolean {
+    return this.#failures > 0;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#params.signal.ring("poll");
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let wakened: Wakened = { source: "poll", marked: true };
+    while (!this.#stopped) {
+      const rest = await this.round(wakened);
+      wakened = await this.#params.signal.wait(rest.ms, rest.otherwise);
+    }
+    await this.#rise();
+  }
+
+  /** One round. Never rejects: the loop survives everything. */
+  async round({ source, marked }: Wakened): Promise<Rest> {
+    if (marked) this.#maintainedAt = Number.NEGATIVE_INFINITY;
+    try {
+      const rest = await this.#look(source);
+      this.#failures = 0;
+      this.lastRoundAt = new Date();
+      return rest;
+    } catch (error) {
+      this.#params.instrument.emit("error", { part: "poller", error });
+      this.#params.instrument.emit("polled", { result: "error" });
+      this.#failures += 1;
+      return { ms: doublingMs(this.#failures - 1, 100, 5_000), otherwise: "poll" };
+    }
+  }
+
+  async #look(source: WakeSource): Promise<Rest> {
+    const first = await this.#poll(source, false);
+    if (first.batches.length > 0) {
+      await this.#rise();
+      // Look again at once while slots are free: what is there may be more than was asked for.
+      return this.#params.engine.wants().length > 0 ? { ms: 0, otherwise: source } : this.#untilNext();
+    }
+    await this.#fallAsleep();
+    if (this.#asleepIn === undefined || this.#soundAsleep) return this.#untilNext();
+    const second = await this.#poll(source, true);
+    if (second.batches.length > 0) {
+      await this.#rise();
+      return { ms: 0, otherwise: source };
+    }
+    if (!second.publishing) {
+      this.#soundAsleep = true;
+      this.#publishingSteps = 0;
+      return this.#untilNext();
+    }
+    // Somebody's publishing transaction is open: 2 ms, growing to 250 ms.
+    this.#publishingSteps += 1;
+    return { ms: Math.min(doublingMs(this.#publishingSteps, 2, 250), this.#untilNext().ms), otherwise: "poll" };
+  }
+
+  /** C1, for queues that have a free slot and are not held yet. Whatever is new makes C2 and C3 due again. */
+  async #fallAsleep(): Promise<void> {
+    const session = this.#params.session();
+    if (session !== this.#asleepIn) this.#forgetSleep();
+    this.#asleepIn = session;
+    const queues = this.#params.engine.wants().flatMap(({ queue }) => (this.#asleepOn.has(queue) ? [] : [queue]));
+    if (session === undefined || queues.length === 0) return;
+    this.#soundAsleep = false;
+    await session.fallAsleep(queues);
+    for (const queue of queues) this.#asleepOn.add(queue);
+  }
+
+  #forgetSleep(): void {
+    this.#asleepIn = undefined;
+    this.#asleepOn.clear();
+    this.#soundAsleep = false;
+  }
+
+  /** C4. Not awaited on the wire by anybody: the session runs its statements in order. */
+  async #rise(): Promise<void> {
+    if (this.#asleepIn === undefined) return;
+    const session = this.#asleepIn;
+    this.#forgetSleep();
+    // A session that is gone has taken its locks with it.
+    session.rise().catch(() => undefined);
+  }
+
+  async #poll(source: WakeSource, fallingAsleep: boolean): Promise<PollResult> {
+    const { backend, engine, instrument, owner, sessionUpForMs, orphanAfterMs } = this.#params;
+    const now = monotonicMs();
+    const maintain = !fallingAsleep && (now - this.#maintainedAt >= maintainEveryMs || now >= this.#dueAt);
+    const orphans = sessionUpForMs() >= orphanAfterMs();
+    const wants = engine.wants();
+    const result = await backend.poll({ owner, wants, maintain, orphans, fallingAsleep });
+    if (maintain) {
+      this.#maintainedAt = now;
+      this.#dueAt = result.dueInMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + result.dueInMs;
+    }
+    for (const recovery of result.recovered) instrument.emit("recovered", recovery);
+    instrument.emit("polled", { result: result.batches.length > 0 ? "work" : "empty" });
+    if (result.batches.length > 0) instrument.emit("woken", { source, batches: result.batches.length });
+    engine.submit(result.batches);
+    return result;
+  }
+
+  #untilNext(): Rest {
+    const poll = jitterDown(this.#params.pollMs);
+    const due = Math.max(0, this.#dueAt - monotonicMs());
+    return due < poll ? { ms: due, otherwise: "timer" } : { ms: poll, otherwise: "poll" };
+  }
+}

@@ -1,0 +1,52 @@
+/** One publish call waiting in a buffer: its messages stand or fall together. */
+import type { OutgoingMessage } from "./outgoing.js";
+
+export class Entry {
+  readonly messages: readonly OutgoingMessage[];
+  readonly bytes: number;
+  /** Resolves with the id of each message's batch. */
+  readonly promise: Promise<readonly string[]>;
+  #resolve: (batchIds: readonly string[]) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  #result: Promise<unknown> | undefined;
+  #onSettled: (() => void) | undefined;
+
+  constructor(messages: readonly OutgoingMessage[]) {
+    this.messages = messages;
+    this.bytes = messages.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Called once, when the entry is stored or given up. */
+  onSettled(done: () => void): void {
+    const earlier = this.#onSettled;
+    this.#onSettled = () => {
+      earlier?.();
+      done();
+    };
+  }
+
+  stored(batchIds: readonly string[]): void {
+    this.#onSettled?.();
+    this.#resolve(batchIds);
+  }
+
+  failed(error: unknown): void {
+    this.#onSettled?.();
+    this.#reject(error);
+  }
+
+  /** The promise the caller holds, made from this entry's. */
+  quietenWhenDropped(result: Promise<unknown>): void {
+    this.#result = result;
+  }
+
+  /** As failed, but a caller that did not wait for its promise is left in peace: the metric and the log have it (P8). */
+  dropped(error: unknown): void {
+    this.#result?.catch(() => undefined);
+    this.failed(error);
+  }
+}

@@ -1,0 +1,66 @@
+/** A message on its way into the database, and the options it goes with. */
+import type { EncodedMessage, Headers } from "../batch/payload.js";
+import { PostriderError } from "../errors.js";
+import type { PublishOptions } from "./publisher.js";
+
+/** The options that decide which messages may share a batch. */
+export interface Stowage {
+  readonly priority: number;
+  readonly delayMs?: number;
+  readonly runAt?: Date;
+  readonly maxAttempts?: number;
+  readonly staleAfterMs?: number;
+  readonly alone: boolean;
+  /** Equal for messages that may share a batch. */
+  readonly key: string;
+}
+
+export interface OutgoingMessage extends EncodedMessage {
+  readonly stowage: Stowage;
+  readonly headers?: Headers;
+}
+
+/** Where nothing is said. Shared, so that the usual publish makes no object. */
+export const plainStowage: Stowage = Object.freeze({ priority: 100, alone: false, key: "" });
+
+const int32 = 2_147_483_647;
+const yearMs = 31_536_000_000;
+
+/** @throws PostriderError `ERR_PUBLISH_OPTIONS` */
+export function stowageOf(queue: string, options: PublishOptions | undefined): Stowage {
+  if (options === undefined) return plainStowage;
+  const { priority = 100, delayMs, runAt, maxAttempts, staleAfterMs, alone = false } = options;
+  const check = (option: string, value: number | undefined, min: number, max: number) => {
+    if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return;
+    throw badOption(queue, `${option} must be a whole number from ${min} to ${max}, found ${String(value)}`);
+  };
+  check("priority", priority, -int32, int32);
+  check("delayMs", delayMs, 0, yearMs * 10);
+  check("maxAttempts", maxAttempts, 1, 1_000);
+  check("staleAfterMs", staleAfterMs, 100, yearMs);
+  check("timeoutMs", options.timeoutMs, 1, int32);
+  if (delayMs !== undefined && runAt !== undefined) throw badOption(queue, "delayMs and runAt exclude each other");
+  if (runAt !== undefined && !Number.isFinite(runAt.getTime?.())) {
+    throw badOption(queue, `runAt must be a valid Date, found ${String(runAt)}`);
+  }
+  const key = JSON.stringify([priority, delayMs, runAt, maxAttempts, staleAfterMs]);
+  return {
+    priority,
+    alone,
+    key: key === plainKey ? "" : key,
+    ...(delayMs === undefined ? {} : { delayMs }),
+    ...(runAt === undefined ? {} : { runAt }),
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(staleAfterMs === undefined ? {} : { staleAfterMs }),
+  };
+}
+
+const plainKey = JSON.stringify([100, undefined, undefined, undefined, undefined]);
+
+function badOption(queue: string, message: string): PostriderError {
+  return new PostriderError("ERR_PUBLISH_OPTIONS", `publishing to "${queue}": ${message}`, { details: { queue } });
+}
+
+export function isDelayed({ delayMs, runAt }: Stowage): boolean {
+  return runAt !== undefined || (delayMs !== undefined && delayMs > 0);
+}

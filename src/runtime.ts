@@ -1,0 +1,67 @@
+/** What a client offers besides the typed functions of its queues. */
+import type { TransactionOptions } from "./backend/backend.js";
+import type { Subscribe } from "./deliver/handler.js";
+import type { EventName, Events } from "./instrument.js";
+import type { Publisher } from "./publish/publisher.js";
+import type { SqlExecutor } from "./transaction/executors.js";
+
+/** Untyped access to one queue by name, for queues known only at run time. Messages are validated all the same. */
+export interface QueueAccess {
+  readonly name: string;
+  readonly publish: Publisher<unknown>;
+  readonly listen: Subscribe<unknown>;
+}
+
+/** The state of a client at a glance. */
+export interface Health {
+  /** The client is started and its last round of polling succeeded. */
+  readonly ok: boolean;
+  /** Whether notifications are proved to arrive; without them messages are found by polling. */
+  readonly listener: "up" | "down" | "not started";
+  /** When the last round succeeded, by this node's clock. */
+  readonly lastRoundAt?: Date;
+  /** Messages waiting to be written. */
+  readonly bufferDepth: number;
+  /** Age of the oldest batch in a handler, in ms. */
+  readonly oldestInFlightMs?: number;
+}
+
+export interface StopOptions {
+  /** How long running handlers may take before they are aborted. Default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+/** A client as `createRuntime` makes it. The generated client adds `publishTo` and the `on…` functions with their types. */
+export interface Runtime {
+  /** One publisher per queue, by identifier. */
+  readonly publishTo: object;
+  /**
+   * Makes this process a node that delivers. Resolves when it does; waits for a database that is away.
+   * @throws PostriderError `ERR_NOT_MIGRATED`, `ERR_DATABASE_NEWER`, `ERR_NO_DATABASE`
+   */
+  start(): Promise<void>;
+  /** Takes no new work, lets handlers end, writes the publish buffer, closes everything. Safe twice and without `start`. */
+  stop(options?: StopOptions): Promise<void>;
+  /** Stops on SIGTERM and SIGINT; a second one releases running batches at once. Returns a function that undoes it. */
+  stopOnSignals(options?: StopOptions): () => void;
+  /**
+   * Runs the body in a transaction. Everything published in it, also by functions it calls, is stored by this very
+   * transaction. Inside another one it is a savepoint.
+   */
+  transaction<T>(body: (tx: SqlExecutor) => Promise<T> | T, options?: TransactionOptions): Promise<T>;
+  /** Runs `hook` after the outermost commit; false outside a transaction, and then it is not called. */
+  afterCommit(hook: () => unknown): boolean;
+  /** One Map for the current transaction and all nested in it; undefined outside. */
+  transactionState(): Map<unknown, unknown> | undefined;
+  /** Writes everything buffered now, and waits for the wake-ups too. */
+  flush(): Promise<void>;
+  /** @throws PostriderError `ERR_QUEUE_UNDECLARED`, with near names */
+  queue(name: string): QueueAccess;
+  /** Time of the last publish or handler end on this node, by its clock. */
+  lastActivity(queue: string): Date | undefined;
+  health(): Health;
+  /** The metrics in Prometheus' text format. */
+  metrics(): Promise<string>;
+  /** Subscribes to what happens; the returned function ends it. */
+  on<Name extends EventName>(event: Name, subscriber: (event: Events[Name]) => void): () => void;
+}

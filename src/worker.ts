@@ -1,0 +1,140 @@
+/** What a delivering process starts: its parts in a list, started in this order and stopped in the reverse. */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { Backend, RegistryDifference } from "./backend/backend.js";
+import { Engine } from "./deliver/engine.js";
+import { Heartbeat } from "./deliver/heartbeat.js";
+import { InFlight } from "./deliver/in-flight.js";
+import { Settler } from "./deliver/settle.js";
+import type { Instrument, Logger } from "./instrument.js";
+import { Poller } from "./poll/poller.js";
+import type { QueueDefinition } from "./queue/queue.js";
+import { doublingMs, pause } from "./time.js";
+import { Listener } from "./wake/listener.js";
+import { Signal } from "./wake/signal.js";
+
+export interface WorkerParams {
+  readonly backend: Backend;
+  readonly instrument: Instrument;
+  readonly logger: Logger;
+  readonly node: string;
+  readonly pollMs: number;
+  readonly heartbeatMs: number;
+  readonly definitions: () => readonly QueueDefinition[];
+  /** Wakes other nodes for a queue this one no longer claims. */
+  readonly onLaneStopped: (queue: string) => void;
+}
+
+export class Worker {
+  /** Names this life of the process in leases and locks; a restarted process is another owner. */
+  readonly owner: string;
+  readonly engine: Engine;
+  readonly signal = new Signal();
+  readonly #params: WorkerParams;
+  readonly #stopping = new AbortController();
+  readonly #inFlight = new InFlight();
+  readonly #listener: Listener;
+  readonly #heartbeat: Heartbeat;
+  readonly #poller: Poller;
+  #noted = false;
+
+  constructor(params: WorkerParams) {
+    const { backend, instrument, logger, definitions } = params;
+    this.#params = params;
+    this.owner = `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`;
+    const inFlight = this.#inFlight;
+    const settler = new Settler(backend, instrument, inFlight);
+    const { owner, signal } = this;
+    this.engine = new Engine({ ...params, inFlight, settler, signal });
+    this.#listener = new Listener({ backend, owner, signal, instrument, logger });
+    const session = () => this.#listener.session;
+    this.#heartbeat = new Heartbeat({ ...params, session, inFlight });
+    this.#poller = new Poller({
+      ...params,
+      owner,
+      signal,
+      session,
+      engine: this.engine,
+      sessionUpForMs: () => this.#listener.upForMs,
+      orphanAfterMs: () => Math.max(...definitions().map(({ settings }) => settings.orphanAfterMs), 0),
+    });
+  }
+
+  /** Waits for a database that is away; a schema that does not fit is an error at once. */
+  async start(): Promise<void> {
+    const { backend, node } = this.#params;
+    await this.#untilAnswered(() => backend.check());
+    await this.#untilAnswered(() => this.#register());
+    await this.#untilAnswered(() => backend.noteNode(this.owner, node, "started"));
+    this.#noted = true;
+    if (this.#stopping.signal.aborted) return;
+    for (const part of [this.#listener, this.#heartbeat, this.#poller]) await part.start();
+  }
+
+  /** Takes no new work, drains the handlers, settles; heartbeats go on until then. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#stopping.abort();
+    await this.#poller.stop();
+    await this.engine.drain(timeoutMs);
+  }
+
+  /** After `drain`, and after the publish buffer is empty. */
+  async stop(): Promise<void> {
+    const { backend, node, instrument } = this.#params;
+    await this.#heartbeat.stop();
+    await this.#listener.stop();
+    if (!this.#noted) return;
+    // For people only: a database that is away must not keep the process from ending.
+    await backend
+      .noteNode(this.owner, node, "stopped")
+      .catch((error: unknown) => instrument.emit("error", { part: "node", error }));
+  }
+
+  health() {
+    const { lastRoundAt, failing } = this.#poller;
+    const oldestInFlightMs = this.#inFlight.oldestMs;
+    return {
+      ok: lastRoundAt !== undefined && !failing && !this.#stopping.signal.aborted,
+      listener: this.#listener.session === undefined ? ("down" as const) : ("up" as const),
+      ...(lastRoundAt === undefined ? {} : { lastRoundAt }),
+      ...(oldestInFlightMs === undefined ? {} : { oldestInFlightMs }),
+    };
+  }
+
+  async #register(): Promise<void> {
+    const { backend, definitions, node, logger } = this.#params;
+    const known = definitions();
+    for (const difference of await backend.register(known, node)) warnOfDifference(logger, known, difference);
+  }
+
+  // A13: a database that is away at start is waited for; handlers registered meanwhile run when it is back.
+  async #untilAnswered(step: () => Promise<void>): Promise<void> {
+    for (let failures = 0; !this.#stopping.signal.aborted; failures += 1) {
+      try {
+        return await step();
+      } catch (error) {
+        if (!this.#params.backend.isPassing(error)) throw error;
+        this.#params.instrument.emit("error", { part: "start", error });
+        await pause(doublingMs(failures, 200, 4_000), this.#stopping.signal);
+      }
+    }
+  }
+}
+
+// Q3: told, not decided: a rolling deploy has both sides running for a while.
+function warnOfDifference(logger: Logger, known: readonly QueueDefinition[], difference: RegistryDifference): void {
+  const ours = known.find(({ name }) => name === difference.queue);
+  if (ours === undefined) return;
+  const recorded = difference.recordedSettings as Record<string, unknown>;
+  const settings = Object.keys(ours.settings).filter(
+    (key) => JSON.stringify(recorded[key]) !== JSON.stringify(ours.settings[key as keyof typeof ours.settings]),
+  );
+  const sameSchema = difference.recordedSchemaHash === ours.schemaHash;
+  if (settings.length === 0 && sameSchema) return;
+  const what = [...settings, ...(sameSchema ? [] : ["schema"])].join(", ");
+  const then = difference.written ? "this node's are recorded now" : "a newer version is recorded and stays";
+  logger.warn(
+    { queue: ours.name, version: ours.settings.version, recordedVersion: difference.recordedVersion, differs: what },
+    `queue "${ours.name}" is recorded with another ${what}; ${then}`,
+  );
+}
