@@ -4,7 +4,7 @@ import { placeOfMessagePointer } from "./compat/message-place.js";
 import { compareSettings } from "./compat/settings-rules.js";
 import { compareSchemas, type Verdict } from "./compat/verdict.js";
 import type { LoadedSchemas, Place } from "./load.js";
-import { baseQueues, buildModel, type QueueModel } from "./model.js";
+import { queuesOnly, buildModel, type QueueModel } from "./model.js";
 import { valueAt } from "./pointer.js";
 import { type Problem, sortProblems } from "./problem.js";
 import { Report } from "./report.js";
@@ -34,7 +34,7 @@ export interface CompatReport {
 
 /** Compares two sets of schemas. `today` (`YYYY-MM-DD`) decides which ignore entries still count. */
 export function compareModels(of: { before: LoadedSchemas; after: LoadedSchemas; today: string }): CompatReport {
-  const before = baseQueues(of.before);
+  const before = queuesOnly(of.before);
   const after = buildModel(of.after);
   const report = new Report();
   const ignores = readIgnores(of.after.files, of.today, report);

@@ -61,7 +61,7 @@ export function buildModel(loaded: LoadedSchemas): Model {
 }
 
 /** The queues of schemas that were accepted once, without judging them again: a rule may be younger than a base. */
-export function baseQueues(loaded: LoadedSchemas): QueueModel[] {
+export function queuesOnly(loaded: LoadedSchemas): QueueModel[] {
   const { files } = loaded;
   const report = new Report();
   return queuesOf([...files.values()], (file) => {

@@ -67,7 +67,7 @@ function intersectObjects(a: ObjectShape, b: ObjectShape, context: IntersectCont
     else if (mine !== undefined) properties.set(key, constrain({ key, property: mine, by: b, context, next }));
     else if (theirs !== undefined) properties.set(key, constrain({ key, property: theirs, by: a, context, next }));
   }
-  const names = a.names === undefined ? b.names : b.names === undefined ? a.names : commonNames(a.names, b.names);
+  const names = a.names === undefined ? b.names : b.names === undefined ? a.names : sharedNames(a.names, b.names);
   return {
     kind: "object",
     properties,
@@ -78,7 +78,7 @@ function intersectObjects(a: ObjectShape, b: ObjectShape, context: IntersectCont
   };
 }
 
-function commonNames(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> {
+function sharedNames(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...a].filter((name) => b.has(name)));
 }
 

@@ -66,16 +66,16 @@ export class Normaliser {
    * The shape of one part of a composition, before it is closed, together with what is known of the value already: a
    * condition in one `allOf` member speaks of properties that another declares.
    */
-  fragment(place: Place, context: TypeContext, base: Shape = unknownShape): Shape {
+  fragment(place: Place, context: TypeContext, known: Shape = unknownShape): Shape {
     const schema = valueAt(place.file.json.value, place.pointer);
-    if (!isSchemaObject(schema)) return schema === false ? neverShape : base;
+    if (!isSchemaObject(schema)) return schema === false ? neverShape : known;
     // What is not evaluated is not evaluated by this schema: the rest of the composition does not count.
-    if ("unevaluatedProperties" in schema && base.kind !== "unknown") {
-      return this.both(base, this.fragment(place, context), place);
+    if ("unevaluatedProperties" in schema && known.kind !== "unknown") {
+      return this.both(known, this.fragment(place, context), place);
     }
     const types = typesOf(schema) ?? context;
-    let shape = this.both(base, this.#own(schema, place, types), place);
-    if (typeof schema.$ref === "string") shape = this.#reference(schema.$ref, { place, types, base: shape });
+    let shape = this.both(known, this.#own(schema, place, types), place);
+    if (typeof schema.$ref === "string") shape = this.#reference(schema.$ref, { place, types, known: shape });
     for (const at of this.#allOf(schema, place)) shape = this.fragment(at, types, shape);
     shape = this.#branches(shape, schema, place, types);
     shape = dependent({ shape, schema, place, types, normaliser: this });
@@ -129,10 +129,10 @@ export class Normaliser {
     );
   }
 
-  #reference(ref: string, of: { place: Place; types: TypeContext; base: Shape }): Shape {
-    const { place, types, base } = of;
+  #reference(ref: string, of: { place: Place; types: TypeContext; known: Shape }): Shape {
+    const { place, types, known } = of;
     const resolved = resolveReference(ref, place.file, this.#files);
-    if (resolved.fault !== undefined) return base;
+    if (resolved.fault !== undefined) return known;
     const key = placeKey(resolved.target);
     if (this.#open.has(key)) {
       const at = { ...place, pointer: childPointer(place.pointer, "$ref") };
@@ -144,14 +144,14 @@ export class Normaliser {
     }
     this.#open.add(key);
     try {
-      return this.fragment(resolved.target, types, base);
+      return this.fragment(resolved.target, types, known);
     } finally {
       this.#open.delete(key);
     }
   }
 
-  #branches(base: Shape, schema: SchemaObject, place: Place, types: TypeContext): Shape {
-    let shape = base;
+  #branches(known: Shape, schema: SchemaObject, place: Place, types: TypeContext): Shape {
+    let shape = known;
     for (const keyword of ["anyOf", "oneOf"]) {
       const places = this.#list(schema, place, keyword);
       if (places.length === 0) continue;

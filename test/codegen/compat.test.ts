@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { loadBase } from "../../codegen/compat/base.js";
+import { loadEarlier } from "../../codegen/compat/earlier.js";
 import { compareModels } from "../../codegen/compat.js";
 import { schemasFromTexts } from "../../codegen/load.js";
 import { idSchema, testProject } from "./project.js";
@@ -44,7 +44,7 @@ describe("the compatibility gate", () => {
     assert.equal(compatible, false);
     assert.equal(findings[0]?.rule, "message-required");
     assert.equal(findings[0]?.file, "schemas/a.json");
-    assert.equal(typeof (findings[0]?.witness as { id: string }).id, "string");
+    assert.match(JSON.stringify(findings[0]?.witness), /^\{"id":"/);
   });
 
   it("lets a forward break pass when the version is raised, a backward break not", () => {
@@ -94,7 +94,7 @@ describe("the compatibility gate", () => {
     git("init", "-q");
     git("add", ".");
     git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "base");
-    const base = await loadBase({ against: "git:HEAD", cwd: project.cwd, schemas: "schemas" });
+    const base = await loadEarlier({ against: "git:HEAD", cwd: project.cwd, schemas: "schemas" });
     assert.deepEqual([...base.files.keys()], ["_shared/x.json", "a.json"]);
     await project.write({ "a.json": withTotal });
     const args = ["--conditions=postrider-source", "--import", import.meta.resolve("tsx"), main];
@@ -109,7 +109,7 @@ describe("the compatibility gate", () => {
       ["message-required"],
     );
     await assert.rejects(
-      loadBase({ against: "git:--output=x", cwd: project.cwd, schemas: "schemas" }),
+      loadEarlier({ against: "git:--output=x", cwd: project.cwd, schemas: "schemas" }),
       /no git commit/,
     );
     await project.remove();

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const maxBytes = 256 * 1_048_576;
 
 /** Loads the base. `against` is `git:<ref>` or a folder. @throws Error when there is no such commit or folder. */
-export async function loadBase(of: { against: string; cwd: string; schemas: string }): Promise<LoadedSchemas> {
+export async function loadEarlier(of: { against: string; cwd: string; schemas: string }): Promise<LoadedSchemas> {
   const { against, cwd, schemas } = of;
   if (!against.startsWith("git:")) {
     return loadSchemas({ directory: resolve(cwd, against), display: against });
