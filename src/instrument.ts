@@ -1,6 +1,4 @@
 /** The one choke point for telemetry: parts emit events, metrics and logs subscribe, and none of them can break delivery. */
-import type { Recovery } from "./backend/backend.js";
-import type { WakeSource } from "./wake/signal.js";
 
 /** Anything with these four: pino fits as it is. */
 export interface Logger {
@@ -8,6 +6,17 @@ export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+/** Why the poller looked: heard of a publish, a slot was freed, a delayed batch is due, or just the poll interval. */
+export type WakeSource = "notify" | "slot" | "timer" | "poll";
+
+/** Batches taken back from dead or silent owners, per queue and reason. */
+export interface Recovery {
+  readonly queue: string;
+  readonly reason: "orphan" | "stale";
+  readonly recovered: number;
+  readonly died: number;
 }
 
 /** What happens, by name. Sizes count messages unless they say batches. */

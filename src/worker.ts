@@ -54,7 +54,7 @@ export class Worker {
       owner,
       signal,
       session,
-      engine: this.engine,
+      slots: this.engine,
       sessionUpForMs: () => this.#listener.upForMs,
       orphanAfterMs: () => Math.max(...definitions().map(({ settings }) => settings.orphanAfterMs), 0),
     });

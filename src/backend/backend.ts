@@ -6,6 +6,7 @@
  * locked in (queue, id) order, so that two verbs on the same rows cannot deadlock.
  */
 import type { Batch, Lease, NewBatch } from "../batch/batch.js";
+import type { Recovery } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import type { SqlExecutor } from "../transaction/executors.js";
 
@@ -20,14 +21,6 @@ export interface PollRequest {
   readonly orphans: boolean;
   /** Steps C2 and C3 of the wake-up protocol: say whether a publisher is in flight, then claim with a new snapshot. */
   readonly fallingAsleep: boolean;
-}
-
-/** Batches taken back from dead or silent owners, per queue and reason. */
-export interface Recovery {
-  readonly queue: string;
-  readonly reason: "orphan" | "stale";
-  readonly recovered: number;
-  readonly died: number;
 }
 
 /** What one round found. */

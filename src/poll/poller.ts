@@ -10,19 +10,26 @@
  * C2 and C3 are one call (`fallingAsleep`). A publisher commits, then reads SLEEP; the poller takes SLEEP, then reads the
  * table: one of the two must see the other.
  */
-import type { Backend, ListenSession, PollResult } from "../backend/backend.js";
-import type { Engine } from "../deliver/engine.js";
-import type { Instrument } from "../instrument.js";
+import type { Backend, ListenSession, PollRequest, PollResult } from "../backend/backend.js";
+import type { Batch } from "../batch/batch.js";
+import type { Instrument, WakeSource } from "../instrument.js";
 import type { Service } from "../service.js";
 import { doublingMs, jitterDown, monotonicMs } from "../time.js";
-import type { Signal, Wakened, WakeSource } from "../wake/signal.js";
+import type { Signal, Wakened } from "../wake/signal.js";
 
 /** Between two maintenance rounds of a busy node, in ms; an idle one maintains whenever it looks. */
 const maintainEveryMs = 1_000;
 
+/** The node's handlers, as far as the poller is concerned. */
+export interface Slots {
+  /** Queues with free slots: how many, and the newest message version this node knows. */
+  wants(): PollRequest["wants"];
+  submit(batches: readonly Batch[]): void;
+}
+
 export interface PollerParams {
   readonly backend: Backend;
-  readonly engine: Engine;
+  readonly slots: Slots;
   readonly signal: Signal;
   readonly instrument: Instrument;
   readonly owner: string;
@@ -111,7 +118,7 @@ export class Poller implements Service {
     if (first.batches.length > 0) {
       await this.#rise();
       // Look again at once while slots are free: what is there may be more than was asked for.
-      return this.#params.engine.wants().length > 0 ? { ms: 0, otherwise: source } : this.#untilNext();
+      return this.#params.slots.wants().length > 0 ? { ms: 0, otherwise: source } : this.#untilNext();
     }
     await this.#fallAsleep();
     if (this.#asleepIn === undefined || this.#soundAsleep) return this.#untilNext();
@@ -135,7 +142,7 @@ export class Poller implements Service {
     const session = this.#params.session();
     if (session !== this.#asleepIn) this.#forgetSleep();
     this.#asleepIn = session;
-    const queues = this.#params.engine.wants().flatMap(({ queue }) => (this.#asleepOn.has(queue) ? [] : [queue]));
+    const queues = this.#params.slots.wants().flatMap(({ queue }) => (this.#asleepOn.has(queue) ? [] : [queue]));
     if (session === undefined || queues.length === 0) return;
     this.#soundAsleep = false;
     await session.fallAsleep(queues);
@@ -158,11 +165,11 @@ export class Poller implements Service {
   }
 
   async #poll(source: WakeSource, fallingAsleep: boolean): Promise<PollResult> {
-    const { backend, engine, instrument, owner, sessionUpForMs, orphanAfterMs } = this.#params;
+    const { backend, slots, instrument, owner, sessionUpForMs, orphanAfterMs } = this.#params;
     const now = monotonicMs();
     const maintain = !fallingAsleep && (now - this.#maintainedAt >= maintainEveryMs || now >= this.#dueAt);
     const orphans = sessionUpForMs() >= orphanAfterMs();
-    const wants = engine.wants();
+    const wants = slots.wants();
     const result = await backend.poll({ owner, wants, maintain, orphans, fallingAsleep });
     if (maintain) {
       this.#maintainedAt = now;
@@ -171,7 +178,7 @@ export class Poller implements Service {
     for (const recovery of result.recovered) instrument.emit("recovered", recovery);
     instrument.emit("polled", { result: result.batches.length > 0 ? "work" : "empty" });
     if (result.batches.length > 0) instrument.emit("woken", { source, batches: result.batches.length });
-    engine.submit(result.batches);
+    slots.submit(result.batches);
     return result;
   }
 

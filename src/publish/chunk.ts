@@ -1,8 +1,8 @@
 /** Messages of one queue into batches within the queue's bounds, in order (P11). */
 import type { NewBatch } from "../batch/batch.js";
+import type { OutgoingMessage } from "../batch/outgoing.js";
 import { encodeMeta, encodePayload } from "../batch/payload.js";
 import type { QueueDefinition } from "../queue/queue.js";
-import type { OutgoingMessage } from "./outgoing.js";
 
 /** Takes messages one by one; a message that does not fit the last batch opens the next. */
 export class Chunker {

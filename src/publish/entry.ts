@@ -1,5 +1,5 @@
 /** One publish call waiting in a buffer: its messages stand or fall together. */
-import type { OutgoingMessage } from "./outgoing.js";
+import type { OutgoingMessage } from "../batch/outgoing.js";
 
 export class Entry {
   readonly messages: readonly OutgoingMessage[];

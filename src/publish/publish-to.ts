@@ -1,6 +1,7 @@
 /** The function a queue's publisher is, with `many` and `collect` on it. */
+
+import type { OutgoingMessage } from "../batch/outgoing.js";
 import type { Scope } from "../transaction/scope.js";
-import type { OutgoingMessage } from "./outgoing.js";
 import { checkTogether, type QueuePublisher } from "./publish.js";
 import type { Published, PublishedMany, Publisher, PublishOptions } from "./publisher.js";
 

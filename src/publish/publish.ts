@@ -1,5 +1,6 @@
 /** The publish path on one screen: encode -> validate -> collect or dedup -> buffer -> chunk -> insert. */
 import type { Backend } from "../backend/backend.js";
+import type { OutgoingMessage } from "../batch/outgoing.js";
 import { encodeMessage } from "../batch/payload.js";
 import { PostriderError } from "../errors.js";
 import type { Instrument } from "../instrument.js";
@@ -10,8 +11,8 @@ import { QueueBuffer } from "./buffer.js";
 import { Chunker } from "./chunk.js";
 import { dedup } from "./dedup.js";
 import { Entry } from "./entry.js";
-import { type OutgoingMessage, stowageOf } from "./outgoing.js";
 import type { PublishOptions } from "./publisher.js";
+import { stowageOf } from "./stowage.js";
 import { validateOutgoing } from "./validate.js";
 import { withdrawal } from "./withdraw.js";
 import { write } from "./write.js";

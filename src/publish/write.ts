@@ -4,7 +4,7 @@ import type { Instrument } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import { Chunker } from "./chunk.js";
 import type { Entry } from "./entry.js";
-import { isDelayed } from "./outgoing.js";
+import { isDelayed } from "./stowage.js";
 
 export interface WriteParams {
   readonly definition: QueueDefinition;

@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { OpenTransaction } from "../backend/backend.js";
-import type { OutgoingMessage } from "../publish/outgoing.js";
+import type { OutgoingMessage } from "../batch/outgoing.js";
 import type { QueueDefinition } from "../queue/queue.js";
 
 /** What was published together in the transaction, per queue, in order. */

@@ -3,8 +3,7 @@
  * else comes back up to the poller.
  */
 
-/** Why the poller looked: heard of a publish, a slot was freed, a delayed batch is due, or just the poll interval. */
-export type WakeSource = "notify" | "slot" | "timer" | "poll";
+import type { WakeSource } from "../instrument.js";
 
 /** What ended a wait. */
 export interface Wakened {

@@ -4,6 +4,7 @@
  * pooler works.
  */
 import type { Lease, NewBatch } from "../../batch/batch.js";
+import type { Recovery } from "../../instrument.js";
 import type { QueueDefinition } from "../../queue/queue.js";
 import type { SqlExecutor } from "../../transaction/executors.js";
 import type {
@@ -17,7 +18,6 @@ import type {
   PartialSettlement,
   PollRequest,
   PollResult,
-  Recovery,
   RegistryDifference,
   TransactionOptions,
 } from "../backend.js";

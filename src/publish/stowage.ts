@@ -1,24 +1,7 @@
-/** A message on its way into the database, and the options it goes with. */
-import type { EncodedMessage, Headers } from "../batch/payload.js";
+/** The options a message goes with, checked. */
+import type { Stowage } from "../batch/outgoing.js";
 import { PostriderError } from "../errors.js";
 import type { PublishOptions } from "./publisher.js";
-
-/** The options that decide which messages may share a batch. */
-export interface Stowage {
-  readonly priority: number;
-  readonly delayMs?: number;
-  readonly runAt?: Date;
-  readonly maxAttempts?: number;
-  readonly staleAfterMs?: number;
-  readonly alone: boolean;
-  /** Equal for messages that may share a batch. */
-  readonly key: string;
-}
-
-export interface OutgoingMessage extends EncodedMessage {
-  readonly stowage: Stowage;
-  readonly headers?: Headers;
-}
 
 /** Where nothing is said. Shared, so that the usual publish makes no object. */
 export const plainStowage: Stowage = Object.freeze({ priority: 100, alone: false, key: "" });

@@ -1,0 +1,19 @@
+/** A message on its way into a batch. */
+import type { EncodedMessage, Headers } from "./payload.js";
+
+/** The options that decide which messages may share a batch. */
+export interface Stowage {
+  readonly priority: number;
+  readonly delayMs?: number;
+  readonly runAt?: Date;
+  readonly maxAttempts?: number;
+  readonly staleAfterMs?: number;
+  readonly alone: boolean;
+  /** Equal for messages that may share a batch. */
+  readonly key: string;
+}
+
+export interface OutgoingMessage extends EncodedMessage {
+  readonly stowage: Stowage;
+  readonly headers?: Headers;
+}
