@@ -4,7 +4,7 @@ import { placeOfMessagePointer } from "./compat/message-place.js";
 import { compareSettings } from "./compat/settings-rules.js";
 import { compareSchemas, type Verdict } from "./compat/verdict.js";
 import type { LoadedSchemas, Place } from "./load.js";
-import { queuesOnly, buildModel, type QueueModel } from "./model.js";
+import { buildModel, type QueueModel, queuesOnly } from "./model.js";
 import { valueAt } from "./pointer.js";
 import { type Problem, sortProblems } from "./problem.js";
 import { Report } from "./report.js";

@@ -11,12 +11,14 @@ const maxTuples = 20;
 export interface TypeScope {
   /** The text of a reference. */
   reference(shape: Extract<Shape, { kind: "ref" }>): string;
-  /** The name of an object that is declared by itself, if it is. */
-  inlineName(shape: ObjectShape): string | undefined;
+  /** The name of a shape that is declared by itself, if it is. */
+  inlineName(shape: Shape): string | undefined;
 }
 
 /** A shape as a schema for the library. */
 export function typeSchema(shape: Shape, scope: TypeScope, top = false): JSONSchema {
+  const name = top ? undefined : scope.inlineName(shape);
+  if (name !== undefined) return { tsType: name };
   switch (shape.kind) {
     case "unknown":
     case "never":
@@ -31,10 +33,8 @@ export function typeSchema(shape: Shape, scope: TypeScope, top = false): JSONSch
       return { anyOf: shape.members.map((member) => typeSchema(member, scope)) };
     case "array":
       return arraySchema(shape, scope);
-    case "object": {
-      const name = top ? undefined : scope.inlineName(shape);
-      return name === undefined ? objectSchema(shape, scope) : { tsType: name };
-    }
+    case "object":
+      return objectSchema(shape, scope);
   }
 }
 
@@ -62,8 +62,8 @@ function objectSchema(shape: ObjectShape, scope: TypeScope): JSONSchema {
   for (const [key, property] of shape.properties) properties[key] = propertySchema(property, scope);
   const required = [...shape.properties].filter(([, property]) => property.required).map(([key]) => key);
   const schema: JSONSchema = { type: "object", properties, required, additionalProperties: false };
-  const prefixes = templatePrefixes(shape);
-  if (prefixes !== undefined) return withTemplates(schema, shape, prefixes, scope);
+  const signatures = templateSignatures(shape, scope);
+  if (signatures !== undefined) return { allOf: [schema, { tsType: `{ ${signatures.join("; ")} }` }] };
   const index = indexShape(shape);
   if (index !== undefined) schema.additionalProperties = typeSchema(index, scope);
   return schema;
@@ -93,25 +93,24 @@ function restOf(rest: Rest): Shape | undefined {
 }
 
 // `^tag_` beside named keys: a template key says what one index signature over all keys could not.
-function templatePrefixes(shape: ObjectShape): string[] | undefined {
+function templateSignatures(shape: ObjectShape, scope: TypeScope): string[] | undefined {
   if (shape.patterns.length === 0 || shape.properties.size === 0 || typeof shape.rest !== "string") return undefined;
-  const prefixes = shape.patterns.map((pattern) => /^\^([\w-]+)$/.exec(pattern.source)?.[1]);
-  return prefixes.every((prefix) => prefix !== undefined) ? prefixes : undefined;
-}
-
-function withTemplates(schema: JSONSchema, shape: ObjectShape, prefixes: string[], scope: TypeScope): JSONSchema {
-  const signatures = prefixes.map((prefix, index) => {
-    const value = plainText(shape.patterns[index]?.shape ?? { kind: "unknown" }, scope);
-    return `[key: \`${prefix}\${string}\`]: ${value}`;
+  const signatures = shape.patterns.map((pattern) => {
+    const prefix = /^\^([\w-]+)$/.exec(pattern.source)?.[1];
+    const value = plainText(pattern.shape, scope);
+    return prefix === undefined || value === undefined ? undefined : `[key: \`${prefix}\${string}\`]: ${value}`;
   });
-  return { allOf: [schema, { tsType: `{ ${signatures.join("; ")} }` }] };
+  return signatures.every((signature) => signature !== undefined) ? signatures : undefined;
 }
 
-function plainText(shape: Shape, scope: TypeScope): string {
+function plainText(shape: Shape, scope: TypeScope): string | undefined {
+  const name = scope.inlineName(shape);
+  if (name !== undefined) return name;
   if (shape.kind === "scalar") return shape.type;
   if (shape.kind === "literal") return JSON.stringify(shape.value);
   if (shape.kind === "ref") return scope.reference(shape);
-  if (shape.kind === "union") return shape.members.map((member) => plainText(member, scope)).join(" | ");
-  if (shape.kind === "object") return scope.inlineName(shape) ?? "unknown";
-  return shape.kind === "array" ? `(${plainText(shape.rest, scope)})[]` : shape.kind;
+  if (shape.kind === "unknown" || shape.kind === "never") return shape.kind;
+  if (shape.kind !== "union") return undefined;
+  const members = shape.members.map((member) => plainText(member, scope));
+  return members.every((member) => member !== undefined) ? members.join(" | ") : undefined;
 }

@@ -5,7 +5,7 @@ import type { Place, SchemaFile } from "../load.js";
 import { valueAt } from "../pointer.js";
 import { compareText } from "../problem.js";
 import { isSchemaObject } from "../schema.js";
-import type { NamedShape, ObjectShape, Shape } from "../shape/shape.js";
+import type { NamedShape, Shape } from "../shape/shape.js";
 import { header } from "./header.js";
 import { nameInlineObjects } from "./inline-names.js";
 import type { Mapping } from "./source-map.js";
@@ -61,7 +61,7 @@ export async function typesModule(
 ): Promise<ReadonlyMap<string, string>> {
   const path = typesPath(file);
   const imports = new Set<SchemaFile>();
-  const inline = new Map<ObjectShape, string>();
+  const inline = new Map<Shape, string>();
   const scope: TypeScope = {
     reference: ({ target }) => {
       const name = context.names.get(target) ?? "unknown";
@@ -96,7 +96,7 @@ export async function typesModule(
 function declarationsOf(
   definitions: readonly NamedShape[],
   context: TypesContext,
-  inline: Map<ObjectShape, string>,
+  inline: Map<Shape, string>,
 ): Declaration[] {
   const taken = new Set(definitions.map((definition) => context.names.get(definition) ?? ""));
   // In the order of the file's places, so that the order of use elsewhere changes nothing.
@@ -107,7 +107,9 @@ function declarationsOf(
     if (shape === undefined || name === undefined) return [];
     const before = inline.size;
     nameInlineObjects({ name, shape, taken, names: inline });
-    const inner = [...inline].slice(before).map(([object, own]) => ({ name: own, shape: object, place: object.place }));
+    const inner = [...inline].slice(before).map(([own, inlineName]) => {
+      return { name: inlineName, shape: own, place: own.kind === "object" ? own.place : place };
+    });
     return [{ name, shape, place }, ...inner];
   });
 }
@@ -134,9 +136,10 @@ function importLines(path: string, imports: ReadonlySet<SchemaFile>): string[] {
 
 // The keys of a shape in the order in which they are printed; the lines are matched against them.
 function keysOf(shape: Shape, scope: TypeScope, top: boolean): { key: string; place: Place }[] {
+  if (!top && scope.inlineName(shape) !== undefined) return [];
   if (shape.kind === "union") return shape.members.flatMap((member) => keysOf(member, scope, false));
   if (shape.kind === "array") return [...shape.prefix, shape.rest].flatMap((item) => keysOf(item, scope, false));
-  if (shape.kind !== "object" || (!top && scope.inlineName(shape) !== undefined)) return [];
+  if (shape.kind !== "object") return [];
   return [...shape.properties].flatMap(([key, property]) => [
     ...(property.place === undefined ? [] : [{ key, place: property.place }]),
     ...keysOf(property.shape, scope, false),

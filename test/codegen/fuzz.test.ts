@@ -57,24 +57,37 @@ describe("random schemas", () => {
         if (subject === undefined) continue;
         subjects.push(subject);
         tally.accepted += 1;
-        for (const name of new Set(keywordsIn(random.schema))) tally.keywords.set(name, (tally.keywords.get(name) ?? 0) + 1);
+        for (const name of new Set(keywordsIn(random.schema)))
+          tally.keywords.set(name, (tally.keywords.get(name) ?? 0) + 1);
       }
       disagreements.push(...judge(subjects));
     }
-    test.diagnostic(`accepted ${tally.accepted} of ${schemas.length}; refused: ${listing(tally.refused, schemas.length)}`);
+    test.diagnostic(
+      `accepted ${tally.accepted} of ${schemas.length}; refused: ${listing(tally.refused, schemas.length)}`,
+    );
     test.diagnostic(`of the accepted: ${listing(tally.keywords, tally.accepted)}`);
-    assert.deepEqual(disagreements.slice(0, 5), [], `${disagreements.length} disagreements`);
+    // One of each kind, the shortest: schemas are long, and one fault shows many times.
+    const kinds = new Map<string, string>();
+    for (const text of disagreements.sort((a, b) => b.length - a.length)) kinds.set(text.split(":")[0] ?? "", text);
+    assert.equal(disagreements.length, 0, [...kinds.values()].join("\n\n"));
     assert.ok(tally.accepted > schemas.length / 2, "most random schemas are accepted");
     const rare = [...tally.keywords].filter(([, count]) => count < tally.accepted / 100).map(([name]) => name);
     assert.deepEqual(rare, [], "every keyword and nesting in at least 1 % of the schemas");
   });
 });
 
-async function subjectOf(random: RandomSchema, index: number, refused: Map<string, number>): Promise<Subject | undefined> {
+async function subjectOf(
+  random: RandomSchema,
+  index: number,
+  refused: Map<string, number>,
+): Promise<Subject | undefined> {
   const { schema, dialect } = random;
   const named = { ...schema, $schema: dialect === "draft-07" ? "http://json-schema.org/draft-07/schema#" : undefined };
   const text = JSON.stringify(named);
-  const texts = new Map([["message.json", text], ...[...shared].map(([path, value]) => [path, JSON.stringify(value)] as const)]);
+  const texts = new Map([
+    ["message.json", text],
+    ...[...shared].map(([path, value]) => [path, JSON.stringify(value)] as const),
+  ]);
   const loaded = schemasFromTexts(texts, "schemas");
   try {
     const { files } = await emit(loaded, { display: "schemas", schemasFromOut: "../schemas" });
@@ -109,31 +122,53 @@ async function subjectOf(random: RandomSchema, index: number, refused: Map<strin
 }
 
 function judge(subjects: readonly Subject[]): string[] {
-  const sources = new Map<string, string>();
+  const sources = new Map([["/fuzz/mark.d.ts", "declare const mark: unique symbol;\n"]]);
   for (const { index, values, sources: own } of subjects) {
-    for (const [path, text] of own) sources.set(path, text);
-    const lines = ['import type { Message as M } from "./types/message.js"; declare function take(value: M): void;'];
-    for (const value of values) lines.push(`take(${literal(value)});`, `take(null as unknown as ${exactType(value)});`);
+    for (const [path, text] of own) {
+      sources.set(path, text);
+      sources.set(path.replace("/types/", "/marked/"), marked(text));
+    }
+    const lines = [
+      'import type { Message as M } from "./types/message.js"; import type { Message as N } from "./marked/message.js"; declare function take(value: M): void; declare function takeMarked(value: N): void;',
+    ];
+    for (const value of values) {
+      lines.push(`take(${literal(value)});`, `takeMarked(null as unknown as ${exactType(value, "[mark]: 1")});`);
+    }
     sources.set(`/fuzz/${index}/samples.ts`, lines.join("\n"));
   }
   const errors = typeErrors(sources);
   return subjects.flatMap((subject) => {
     const declared = [...subject.sources.keys()].flatMap((path) => errors.get(path) ?? []);
     if (declared.length > 0) return [`does not compile: ${declared[0]?.text} ${subject.text}`];
-    const failed = new Set((errors.get(`/fuzz/${subject.index}/samples.ts`) ?? []).map(({ line }) => line));
-    return subject.values.flatMap((value, at) => disagreement(subject, value, !failed.has(1 + 2 * at), !failed.has(2 + 2 * at)));
+    const own = errors.get(`/fuzz/${subject.index}/samples.ts`) ?? [];
+    const failed = new Set(own.map(({ line }) => line));
+    return subject.values.flatMap((value, at) =>
+      disagreement(subject, value, !failed.has(1 + 2 * at), !failed.has(2 + 2 * at)),
+    );
   });
+}
+
+/**
+ * The declarations with one more required key in every object, which every value of `markedType` has too. Without it
+ * TypeScript's check of all-optional types, a lint about literals that share no key, would speak up.
+ */
+function marked(declarations: string): string {
+  return declarations.replace(/^(?!\s*\*)(.*\{)$/gm, "$1 [mark]: 1;");
 }
 
 function disagreement(subject: Subject, value: unknown, literalFits: boolean, typeFits: boolean): string[] {
   const { validators, original, expressible } = subject;
   const valid = original(value);
   const published = validators.publish(value);
-  const closing = (validators.publish.errors ?? []).some(({ keyword }) => /^(additional|unevaluated)Properties$/.test(keyword));
+  const closing = (validators.publish.errors ?? []).some(({ keyword }) =>
+    /^(additional|unevaluated)Properties$/.test(keyword),
+  );
   const delivered = validators.deliver(value);
   const faults = [
     published && !valid ? "publish accepts what the original refuses" : undefined,
-    valid && !published && !closing ? "publish refuses what the original accepts, and no unknown key is why" : undefined,
+    valid && !published && !closing
+      ? "publish refuses what the original accepts, and no unknown key is why"
+      : undefined,
     valid && !delivered ? "deliver refuses what the original accepts" : undefined,
     published && !delivered ? "published, but not delivered" : undefined,
     delivered && !typeFits ? "delivered, but not of the handler's type" : undefined,
@@ -149,7 +184,8 @@ function originalOf(schema: object, dialect: RandomSchema["dialect"]): (value: u
   const ajv = new (dialect === "draft-07" ? Ajv : Ajv2020)({ ...validationOptions, logger: false });
   addFormats.default(ajv);
   for (const [path, value] of shared) {
-    if (path.includes("07") === (dialect === "draft-07")) ajv.addSchema({ ...(value as object), $id: `file:///schemas/${path}` });
+    if (path.includes("07") === (dialect === "draft-07"))
+      ajv.addSchema({ ...(value as object), $id: `file:///schemas/${path}` });
   }
   const validate = ajv.compile({ ...schema, $id: "file:///schemas/message.json" });
   return (value) => validate(value) === true;
@@ -172,8 +208,11 @@ function* keywordsIn(schema: unknown, holder = ""): Generator<string> {
 }
 
 function kindOf(schema: Readonly<Record<string, unknown>>): string {
-  const composed = ["$ref", "allOf", "anyOf", "oneOf", "enum", "const"].find((keyword) => keyword in schema);
-  return composed ?? (Array.isArray(schema.type) ? "types" : String(schema.type ?? "any"));
+  if ("$ref" in schema) return "$ref";
+  if ("allOf" in schema || "if" in schema) return "composition";
+  if ("anyOf" in schema || "oneOf" in schema) return "union";
+  if (schema.type === "object" || schema.type === "array") return schema.type;
+  return Object.keys(schema).length === 0 ? "any" : "scalar";
 }
 
 function listing(counts: ReadonlyMap<string, number>, of: number): string {

@@ -1,5 +1,4 @@
 /** Real type-checks of generated declarations against values, all of a test file's in one program. */
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type * as TypeScript from "typescript";
@@ -53,12 +52,12 @@ function ancestors(path: string): string[] {
   return parent === path ? [parent] : [parent, ...ancestors(parent)];
 }
 
-/** A JSON value as the type that holds just it. */
-export function exactType(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(exactType).join(", ")}]`;
+/** A JSON value as the type that holds just it; `member` is one more member of every object. */
+export function exactType(value: unknown, member?: string): string {
+  if (Array.isArray(value)) return `[${value.map((item) => exactType(item, member)).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${exactType(member)}`);
-  return `{ ${members.join("; ")} }`;
+  const members = Object.entries(value).map(([key, own]) => `${JSON.stringify(key)}: ${exactType(own, member)}`);
+  return `{ ${[...members, ...(member === undefined ? [] : [member])].join("; ")} }`;
 }
 
 /** A JSON value as an expression; `__proto__` as a key of its own. */
@@ -68,9 +67,4 @@ export function literal(value: unknown): string {
   return `{ ${Object.entries(value)
     .map(([key, member]) => `[${JSON.stringify(key)}]: ${literal(member)}`)
     .join(", ")} }`;
-}
-
-/** The declarations of the runtime that generated files refer to, where only the generated types matter. */
-export function readStub(url: URL): string {
-  return readFileSync(url, "utf8");
 }

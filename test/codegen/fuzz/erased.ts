@@ -10,7 +10,9 @@ const inexpressible = new Set([
 export function erased(schema: unknown): unknown {
   if (!isSchemaObject(schema)) return schema;
   const kept = Object.fromEntries(Object.entries(schema).filter(([key]) => !inexpressible.has(key)));
-  const result: Record<string, unknown> = mapSubschemas(kept, (sub) => (sub.role === "test" ? sub.schema : erased(sub.schema)));
+  const result: Record<string, unknown> = mapSubschemas(kept, (sub) =>
+    sub.role === "test" ? sub.schema : erased(sub.schema),
+  );
   result.type = withoutInteger(schema.type);
   if (result.type === undefined) delete result.type;
   // Overlaps of scalar ranges are no type's business; those of objects are refused.
@@ -31,7 +33,8 @@ function withoutPatterns(schema: Record<string, unknown>): SchemaObject {
   delete schema.patternProperties;
   delete schema.unevaluatedProperties;
   const named = isSchemaObject(schema.properties) ? Object.values(schema.properties) : [];
-  const others = patterns.length > 0 && rest === undefined ? [true] : rest === false || rest === undefined ? [] : [rest];
+  const others =
+    patterns.length > 0 && rest === undefined ? [true] : rest === false || rest === undefined ? [] : [rest];
   schema.additionalProperties = { anyOf: [...patterns, ...named, ...others] };
   return schema;
 }

@@ -15,9 +15,17 @@ const words = ["red", "green", "blue", "x"] as const;
 const scalar: fc.Arbitrary<Schema> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<Schema>({ type: "string" }, { type: "boolean" }, { type: "null" }) },
   fc.record({ type: fc.constant("string"), minLength: fc.nat(2), maxLength: fc.integer({ min: 2, max: 5 }) }),
-  fc.record({ type: fc.constant("string"), pattern: fc.constantFrom("^[a-z]+$", "^r", "e"), maxLength: fc.constant(9) }),
+  fc.record({
+    type: fc.constant("string"),
+    pattern: fc.constantFrom("^[a-z]+$", "^r", "e"),
+    maxLength: fc.constant(9),
+  }),
   fc.record({ type: fc.constant("string"), format: fc.constantFrom("date", "date-time", "uuid", "email", "uri") }),
-  fc.record({ type: fc.constantFrom("integer", "number"), minimum: fc.nat(2), maximum: fc.integer({ min: 2, max: 9 }) }),
+  fc.record({
+    type: fc.constantFrom("integer", "number"),
+    minimum: fc.nat(2),
+    maximum: fc.integer({ min: 2, max: 9 }),
+  }),
   fc.record(
     {
       type: fc.constantFrom("integer", "number"),
@@ -27,9 +35,13 @@ const scalar: fc.Arbitrary<Schema> = fc.oneof(
     },
     { requiredKeys: ["type"] },
   ),
-  fc.record({ enum: fc.uniqueArray(fc.constantFrom<unknown>(...words, 1, 2, null, true), { minLength: 1, maxLength: 4 }) }),
+  fc.record({
+    enum: fc.uniqueArray(fc.constantFrom<unknown>(...words, 1, 2, null, true), { minLength: 1, maxLength: 4 }),
+  }),
   fc.record({ const: fc.constantFrom<unknown>("red", 1, null, true, { k: 1 }, [1, "x"]) }),
-  fc.record({ type: fc.uniqueArray(fc.constantFrom("string", "integer", "null", "boolean"), { minLength: 2, maxLength: 3 }) }),
+  fc.record({
+    type: fc.uniqueArray(fc.constantFrom("string", "integer", "null", "boolean"), { minLength: 2, maxLength: 3 }),
+  }),
   fc.record({
     type: fc.constant("string"),
     not: fc.oneof(fc.record({ const: fc.constantFrom(...words) }), fc.constant({ minLength: 4 })),
@@ -37,13 +49,8 @@ const scalar: fc.Arbitrary<Schema> = fc.oneof(
   fc.record({ enum: fc.constant([...words]), not: fc.record({ enum: fc.constant(["red", "x"]) }) }),
 );
 
-interface Levels {
-  readonly value: Schema;
-  readonly object: Schema;
-  readonly array: Schema;
-  readonly union: Schema;
-  readonly composed: Schema;
-}
+// fast-check types `letrec` by a type that has an index signature; an interface has none.
+type Levels = Record<"value" | "object" | "array" | "union" | "composed", Schema>;
 
 const grammar = fc.letrec<Levels>((tie) => ({
   value: fc.oneof(
@@ -53,7 +60,14 @@ const grammar = fc.letrec<Levels>((tie) => ({
     { weight: 3, arbitrary: tie("array") },
     { weight: 3, arbitrary: tie("union") },
     { weight: 3, arbitrary: tie("composed") },
-    { weight: 2, arbitrary: fc.constantFrom<Schema>({ $ref: "#/$defs/leaf" }, { $ref: "#/$defs/tree" }, { $ref: "_shared/part.json" }) },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom<Schema>(
+        { $ref: "#/$defs/leaf" },
+        { $ref: "#/$defs/tree" },
+        { $ref: "_shared/part.json" },
+      ),
+    },
     { weight: 1, arbitrary: fc.constant<Schema>({}) },
   ),
   object: fc.oneof(
@@ -61,7 +75,10 @@ const grammar = fc.letrec<Levels>((tie) => ({
     { weight: 1, arbitrary: fc.record({ type: fc.constant("object"), additionalProperties: tie("value") }) },
     { weight: 1, arbitrary: mapObject(tie("value")) },
     { weight: 1, arbitrary: patternObject(tie("value")) },
-    { weight: 1, arbitrary: fc.constantFrom<Schema>({ type: "object" }, { type: "object", additionalProperties: false }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<Schema>({ type: "object" }, { type: "object", additionalProperties: false }),
+    },
   ),
   array: fc.oneof(
     fc.record(
@@ -97,7 +114,9 @@ const grammar = fc.letrec<Levels>((tie) => ({
     fc.record({ anyOf: fc.array(fc.oneof(scalar, tie("array")), { minLength: 1, maxLength: 3 }) }),
     variants(tie("value"), "oneOf"),
     variants(tie("value"), "anyOf"),
-    fc.tuple(tie("object"), fc.constantFrom("oneOf", "anyOf")).map(([object, keyword]) => ({ [keyword]: [object, { type: "null" }] })),
+    fc
+      .tuple(tie("object"), fc.constantFrom("oneOf", "anyOf"))
+      .map(([object, keyword]) => ({ [keyword]: [object, { type: "null" }] })),
     fc.record({ oneOf: fc.constant([{ $ref: "#/$defs/leaf" }, { type: "null" }]) }),
   ),
   composed: fc.oneof(
@@ -116,7 +135,11 @@ const grammar = fc.letrec<Levels>((tie) => ({
       unevaluatedProperties: fc.oneof(fc.constant<unknown>(false), scalar),
     }),
     fc.record({ allOf: fc.tuple(fc.constant({ $ref: "#/$defs/leaf" })), description: fc.constant("beside a $ref") }),
-    fc.constant<Schema>({ type: "object", allOf: [{ $ref: "#/$defs/leaf" }], properties: { more: { type: "string" } } }),
+    fc.constant<Schema>({
+      type: "object",
+      allOf: [{ $ref: "#/$defs/leaf" }],
+      properties: { more: { type: "string" } },
+    }),
     fc.record({
       type: fc.constant("object"),
       properties: fc.record({ a: tie("value"), b: tie("value") }),
@@ -145,7 +168,11 @@ function plainObject(value: fc.Arbitrary<Schema>): fc.Arbitrary<Schema> {
 function mapObject(value: fc.Arbitrary<Schema>): fc.Arbitrary<Schema> {
   return fc.record({
     type: fc.constant("object"),
-    propertyNames: fc.constantFrom<Schema>({ enum: ["a", "b"] }, { type: "string", maxLength: 2 }, { type: "string", pattern: "^[a-c]" }),
+    propertyNames: fc.constantFrom<Schema>(
+      { enum: ["a", "b"] },
+      { type: "string", maxLength: 2 },
+      { type: "string", pattern: "^[a-c]" },
+    ),
     additionalProperties: value,
   });
 }
@@ -186,6 +213,7 @@ function conditionals(value: fc.Arbitrary<Schema>): fc.Arbitrary<Schema> {
     .map(({ a, required, test, asks, outcome, wrapped }) => {
       const condition = {
         if: { properties: { kind: test }, ...(asks.length > 0 ? { required: asks } : {}) },
+        // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
         ...(outcome === "else" ? {} : { then: { required: ["a"] } }),
         ...(outcome === "then" ? {} : { else: { required: ["b"] } }),
       };

@@ -24,7 +24,17 @@ export class Dice {
 }
 
 const odd: readonly unknown[] = ["red", "zz", "", 0, 1, 3, 2.5, -1, null, true, [], {}, [1], { id: 1 }, "2026-01-02"];
-const strings = ["red", "green", "e", "abcde", "x", "2026-01-02", "2026-01-02T00:00:00Z", "a@example.org", "https://a.example/"];
+const strings = [
+  "red",
+  "green",
+  "e",
+  "abcde",
+  "x",
+  "2026-01-02",
+  "2026-01-02T00:00:00Z",
+  "a@example.org",
+  "https://a.example/",
+];
 const uuid = "123e4567-e89b-42d3-a456-426614174000";
 
 /** A number of values for a schema. `files` resolves references into other files. */
@@ -63,7 +73,9 @@ function build(schema: unknown, scope: Scope): unknown {
   if (Array.isArray(schema.allOf)) {
     const { allOf, ...rest } = schema;
     const parts = allOf.map((part) => build(flattened(part, rest), deeper(scope)));
-    const own = Object.keys(rest).some((key) => ["type", "properties"].includes(key)) ? [build(rest, deeper(scope))] : [];
+    const own = Object.keys(rest).some((key) => ["type", "properties"].includes(key))
+      ? [build(rest, deeper(scope))]
+      : [];
     const objects = [...parts, ...own].filter(isSchemaObject);
     return objects.length > 0 ? Object.assign({}, ...objects) : parts[0];
   }
@@ -80,9 +92,16 @@ function deeper(scope: Scope): Scope {
 // A branch without a type of its own speaks of its parent's value.
 function flattened(branch: unknown, parent: SchemaObject): SchemaObject {
   if (!isSchemaObject(branch)) return {};
-  const both = (key: "required") => [...((parent[key] as string[] | undefined) ?? []), ...((branch[key] as string[] | undefined) ?? [])];
+  const both = (key: "required") => [
+    ...((parent[key] as string[] | undefined) ?? []),
+    ...((branch[key] as string[] | undefined) ?? []),
+  ];
   const required = both("required");
-  return { ...branch, ...(required.length > 0 ? { required } : {}), ...("type" in branch || !("type" in parent) ? {} : { type: parent.type }) };
+  return {
+    ...branch,
+    ...(required.length > 0 ? { required } : {}),
+    ...("type" in branch || !("type" in parent) ? {} : { type: parent.type }),
+  };
 }
 
 function merged(value: unknown, beside: SchemaObject, scope: Scope): unknown {
@@ -140,14 +159,16 @@ function objectFor(schema: SchemaObject, scope: Scope): Record<string, unknown> 
 function mutated(value: unknown, dice: Dice): unknown {
   if (typeof value !== "object" || value === null || dice.below(5) === 0) return dice.pick(odd);
   if (Array.isArray(value)) {
-    if (dice.below(2) === 0 || value.length === 0) return dice.below(2) === 0 ? value.slice(1) : [...value, dice.pick(odd)];
+    if (dice.below(2) === 0 || value.length === 0)
+      return dice.below(2) === 0 ? value.slice(1) : [...value, dice.pick(odd)];
     const at = dice.below(value.length);
     return value.map((item, index) => (index === at ? mutated(item, dice) : item));
   }
   const keys = Object.keys(value);
   const key = keys.length === 0 ? undefined : dice.pick(keys);
   const choice = dice.below(4);
-  if (key === undefined || choice === 0) return { ...value, [dice.pick(["extra", "a", "b", "c", "kind", "of_q", "x_2"])]: dice.pick(odd) };
+  if (key === undefined || choice === 0)
+    return { ...value, [dice.pick(["extra", "a", "b", "c", "kind", "of_q", "x_2"])]: dice.pick(odd) };
   if (choice === 1) return Object.fromEntries(Object.entries(value).filter(([other]) => other !== key));
   return { ...value, [key]: mutated((value as Record<string, unknown>)[key], dice) };
 }
