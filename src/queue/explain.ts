@@ -4,8 +4,10 @@
  */
 
 import { expectation } from "./expectation.js";
+import { nearest } from "./nearest.js";
 import type { QueueDefinition, ValidationError } from "./queue.js";
 import { isRedacted } from "./redact.js";
+import { isObject, partsAt, type SchemaRoot } from "./schema-walk.js";
 import { branchFault } from "./union-branch.js";
 
 /** One refusal, as fields and as a sentence. */
@@ -17,7 +19,7 @@ export interface Explanation {
   readonly found: string;
   /** A word the author may have meant. */
   readonly didYouMean?: string;
-  /** The schema file, when the queue has one. */
+  /** The place in the schema that asks for it: a schema file and a JSON Pointer. Absent for a queue made at run time. */
   readonly source?: string;
   /** `pointer: expected …, found …`, ready for an error message. */
   readonly text: string;
@@ -29,15 +31,29 @@ export function explain(
   errors: readonly ValidationError[],
   message: unknown,
 ): Explanation {
-  // With first-error validators the last error is the outermost: a union's own, after those of its branches.
-  const outermost = errors.at(-1);
-  if (outermost === undefined) return explanation(definition, message, { pointer: "", expected: "a valid message" });
-  const fault = branchFault({ definition, errors, message }) ?? faultOf(outermost, message);
-  return explanation(definition, message, fault);
+  const root: SchemaRoot = { document: definition.schema, source: definition.source ?? "" };
+  return explanation(definition, message, inWords(root, innermost(root, errors, message), message));
+}
+
+// With first-error validators the last error is the outermost: a union's or a condition's own, after those inside it.
+function innermost(root: SchemaRoot, errors: readonly ValidationError[], message: unknown): ValidationError | Fault {
+  const last = errors.at(-1);
+  if (last === undefined) return { pointer: "", expected: "a valid message" };
+  if (last.keyword === "if" && errors.length > 1) return innermost(root, errors.slice(0, -1), message);
+  if (last.keyword !== "anyOf" && last.keyword !== "oneOf") return last;
+  if (Array.isArray(last.params.passingSchemas)) {
+    return { pointer: last.instancePath, expected: "a value that fits one variant and not several" };
+  }
+  const value = valueAt(message, last.instancePath);
+  const fault = branchFault({ root, union: last, errors, value });
+  if (fault === undefined) return { pointer: last.instancePath, expected: "a value that fits one of the variants" };
+  if (!("error" in fault)) return fault;
+  const inner = errors.indexOf(fault.error);
+  return inner < 0 ? fault.error : innermost(root, errors.slice(0, inner + 1), message);
 }
 
 /** A fault before it is put into words. */
-export interface Fault {
+interface Fault {
   readonly pointer: string;
   readonly expected: string;
   readonly didYouMean?: string;
@@ -45,8 +61,32 @@ export interface Fault {
   readonly absent?: boolean;
 }
 
+function inWords(root: SchemaRoot, found: ValidationError | Fault, message: unknown): Fault {
+  if (!("keyword" in found)) return found;
+  const fault = faultOf(found, message);
+  const word = misspelt(found, message);
+  if (word === undefined) return fault;
+  const [didYouMean] = nearest(word, knownWords(root, found));
+  return didYouMean === undefined ? fault : { ...fault, didYouMean };
+}
+
+function misspelt({ keyword, params, instancePath }: ValidationError, message: unknown): string | undefined {
+  const key = params.additionalProperty ?? params.unevaluatedProperty;
+  if (typeof key === "string") return key;
+  const value = keyword === "enum" || keyword === "const" ? valueAt(message, instancePath) : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+function knownWords(root: SchemaRoot, { keyword, params, instancePath }: ValidationError): string[] {
+  const values = keyword === "enum" ? params.allowedValues : keyword === "const" ? [params.allowedValue] : undefined;
+  if (Array.isArray(values)) return values.filter((value) => typeof value === "string");
+  return partsAt(root, instancePath).flatMap(({ schema }) =>
+    isObject(schema.properties) ? Object.keys(schema.properties) : [],
+  );
+}
+
 /** What one ajv error says. A missing or an extra property is the place, not the object around it. */
-export function faultOf(error: ValidationError, message: unknown): Fault {
+function faultOf(error: ValidationError, message: unknown): Fault {
   const { instancePath, keyword, params } = error;
   const owner = valueAt(message, instancePath);
   if (keyword === "required" || keyword === "dependentRequired" || keyword === "dependencies") {
@@ -70,8 +110,9 @@ function explanation(definition: QueueDefinition, message: unknown, fault: Fault
   const found = foundText(definition, message, fault);
   const place = pointer === "" ? "the message" : pointer;
   const hint = didYouMean === undefined ? "" : `; did you mean ${quoted(didYouMean)}?`;
-  const source = definition.source === undefined ? {} : { source: definition.source };
-  const where = definition.source === undefined ? "" : ` (${definition.source})`;
+  const asked = definition.source === undefined ? undefined : placeOf(definition, definition.source, pointer);
+  const source = asked === undefined ? {} : { source: asked };
+  const where = asked === undefined ? "" : ` (${asked})`;
   return {
     pointer,
     expected,
@@ -80,6 +121,16 @@ function explanation(definition: QueueDefinition, message: unknown, fault: Fault
     ...source,
     text: `${place}: expected ${expected}, found ${found}${hint}${where}`,
   };
+}
+
+// The deepest part of the schema that speaks of the place; for an unknown property that is the object around it.
+function placeOf(definition: QueueDefinition, source: string, pointer: string): string {
+  const root: SchemaRoot = { document: definition.schema, source };
+  for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
+    const [part] = partsAt(root, at);
+    if (part !== undefined) return part.place;
+  }
+  return `${source}#`;
 }
 
 const maxShown = 80;

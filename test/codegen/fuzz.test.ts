@@ -198,10 +198,17 @@ function compiled(schema: unknown, dialect: RandomSchema["dialect"]): (value: un
   return (value) => validate(value) === true;
 }
 
+const holders: readonly [string, string][] = [
+  ["property", "properties patternProperties additionalProperties unevaluatedProperties"],
+  ["item", "items prefixItems additionalItems"],
+  ["branch", "allOf anyOf oneOf then else dependentSchemas dependencies"],
+  ["test", "if not contains propertyNames"],
+];
+
 function* keywordsIn(schema: unknown, holder = ""): Generator<string> {
   if (!isSchemaObject(schema)) return;
   for (const keyword of Object.keys(schema)) if (keyword !== "$defs" && keyword !== "definitions") yield keyword;
-  if (holder !== "") yield `${holder}>${kindOf(schema)}`;
+  if (holder !== "") yield `${holders.find(([, names]) => names.includes(holder))?.[0]} > ${kindOf(schema)}`;
   for (const sub of subschemas(schema)) {
     if (sub.keyword !== "$defs" && sub.keyword !== "definitions") yield* keywordsIn(sub.schema, sub.keyword);
   }
