@@ -6,6 +6,7 @@ import type { LoadedSchemas, Place, SchemaFile } from "./load.js";
 import { type Problem, sortProblems } from "./problem.js";
 import { checkProfile } from "./profile.js";
 import { checkNames, queueNames } from "./queue-names.js";
+import { checkReferenceCycles } from "./reference-cycles.js";
 import { Report } from "./report.js";
 import { readQueueOptions } from "./settings.js";
 import { Normaliser } from "./shape/normaliser.js";
@@ -43,6 +44,7 @@ export function buildModel(loaded: LoadedSchemas): Model {
   const schemas = [...files.values()].filter((file) => file.role !== "settings");
   checkDialects(schemas, report);
   for (const file of schemas) checkProfile(file, files, report);
+  checkReferenceCycles(files, report);
   const normaliser = report.failed ? undefined : new Normaliser(files, report);
   const queues = queuesOf(schemas, (file) =>
     queueModel({

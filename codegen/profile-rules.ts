@@ -3,6 +3,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { dialectOf } from "./dialect.js";
 import { allowedKeywords, keywordTypes, refusedKeywords } from "./keywords.js";
 import { nearestWord } from "./nearest.js";
+import { patternRule } from "./pattern-rules.js";
 import { valueAt } from "./pointer.js";
 import type { Visit } from "./profile.js";
 import { resolveReference } from "./reference.js";
@@ -215,4 +216,5 @@ export const profileRules: readonly Rule[] = [
   valueRule,
   boundsRule,
   formatRule,
+  patternRule,
 ];
