@@ -12,8 +12,16 @@ import { isSchemaObject, subschemas } from "./schema.js";
 export function checkReferenceCycles(files: ReadonlyMap<string, SchemaFile>, report: Report): void {
   const done = new Set<string>();
   for (const file of files.values()) {
-    if (file.role !== "settings") walk({ file, pointer: "" }, [], { files, report, done });
+    if (file.role === "settings") continue;
+    for (const pointer of schemaPointers(file.json.value)) walk({ file, pointer }, [], { files, report, done });
   }
+}
+
+// Every schema of a file is a place to start from; a walk itself never enters a property or an item.
+function* schemaPointers(schema: unknown, pointer = ""): Generator<string> {
+  if (!isSchemaObject(schema)) return;
+  yield pointer;
+  for (const sub of subschemas(schema, pointer)) yield* schemaPointers(sub.schema, sub.pointer);
 }
 
 interface Walk {
@@ -42,7 +50,7 @@ function walk(place: Place, path: readonly string[], of: Walk): void {
   }
   for (const sub of subschemas(schema, place.pointer)) {
     const same = sub.role === "same" || sub.keyword === "if" || sub.keyword === "not";
-    walk({ file: place.file, pointer: sub.pointer }, same ? next : [], of);
+    if (same) walk({ file: place.file, pointer: sub.pointer }, next, of);
   }
   of.done.add(key);
 }
