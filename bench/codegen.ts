@@ -1,0 +1,132 @@
+/**
+ * Codegen's speed and size: 100 and 1,000 queues, cold and unchanged, each in a process of its own, and the time that one
+ * validation takes. Prints one JSON object.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const main = join(repository, "src/cli/main.ts");
+
+const address = {
+  description: "A postal address.",
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 200 },
+    street: { type: "string", minLength: 1, maxLength: 200 },
+    city: { type: "string", minLength: 1 },
+    country: { type: "string", pattern: "^[A-Z]{2}$" },
+  },
+  required: ["street", "city", "country"],
+  additionalProperties: false,
+};
+
+const place = { name: "Åsa Ström", street: "Storgatan 1", city: "Umeå", country: "SE" };
+const message = {
+  orderId: "123e4567-e89b-42d3-a456-426614174000",
+  placedAt: "2026-12-01T10:00:00Z",
+  email: "asa@example.org",
+  total: 129.5,
+  currency: "EUR",
+  note: "Please leave the parcel with the neighbour if nobody opens. ".repeat(4),
+  shipTo: place,
+  billTo: place,
+  lines: Array.from({ length: 8 }, (_, index) => ({ sku: `sku-${index}-abc`, quantity: index + 1 })),
+  tags: { source: "web", campaign: "winter" },
+};
+
+await bench();
+
+async function bench(): Promise<void> {
+  const results: Record<string, unknown> = {};
+  for (const count of [100, 1_000]) {
+    const project = await projectOf(count);
+    results[`queues${count}`] = { cold: run(project), unchanged: run(project) };
+    if (count === 100) results.validationUs = await validationUs(project);
+    await rm(project, { recursive: true, force: true });
+  }
+  process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+}
+
+async function projectOf(count: number): Promise<string> {
+  const project = await mkdtemp(join(tmpdir(), "postrider-bench-"));
+  await mkdir(join(project, "schemas/_shared"), { recursive: true });
+  await writeFile(join(project, "schemas/_shared/address.json"), JSON.stringify(address));
+  for (let index = 0; index < count; index += 1) {
+    await writeFile(
+      join(project, `schemas/order-placed-${"abcdefghij"[index % 10]}${index}.json`),
+      JSON.stringify(order(index)),
+    );
+  }
+  // The generated validators import "postrider": the project has it installed, so to say.
+  await mkdir(join(project, "node_modules"));
+  await symlink(repository, join(project, "node_modules/postrider"));
+  await writeFile(join(project, "package.json"), '{"type":"module"}');
+  return project;
+}
+
+function run(cwd: string): { ms: number; peakMiB: number } {
+  const script = `process.on("exit", () => process.stderr.write("peak " + process.resourceUsage().maxRSS + "\\n")); process.argv.splice(1, 0, ""); await import(${JSON.stringify(pathToFileURL(main).href)});`;
+  const flags = [
+    "--conditions=postrider-source",
+    "--import",
+    import.meta.resolve("tsx"),
+    "--input-type=module",
+    "-e",
+    script,
+  ];
+  const started = performance.now();
+  const done = spawnSync(process.execPath, [...flags, "codegen"], { cwd, encoding: "utf8" });
+  if (done.status !== 0) throw new Error(done.stderr || done.stdout);
+  const peak = Number(/peak (\d+)/.exec(done.stderr)?.[1] ?? 0);
+  return { ms: Math.round(performance.now() - started), peakMiB: Math.round(peak / 1_024) };
+}
+
+async function validationUs(project: string): Promise<{ publish: number; deliver: number; bytes: number }> {
+  const path = join(project, "generated/validators/order-placed-a0.js");
+  const { publish, deliver } = (await import(pathToFileURL(path).href)) as Record<string, (value: unknown) => boolean>;
+  const bytes = Buffer.byteLength(JSON.stringify(message));
+  const time = (validate: ((value: unknown) => boolean) | undefined) => {
+    if (validate?.(message) !== true) throw new Error("the bench's message is not valid");
+    const rounds = 200_000;
+    for (let index = 0; index < 20_000; index += 1) validate(message);
+    const started = performance.now();
+    for (let index = 0; index < rounds; index += 1) validate(message);
+    return Number((((performance.now() - started) * 1_000) / rounds).toFixed(2));
+  };
+  return { publish: time(publish), deliver: time(deliver), bytes };
+}
+
+function order(index: number): object {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    description: `Order number ${index} was placed.`,
+    type: "object",
+    properties: {
+      orderId: { type: "string", format: "uuid", description: "Public id." },
+      placedAt: { type: "string", format: "date-time" },
+      email: { type: "string", format: "email", maxLength: 320 },
+      total: { type: "number", minimum: 0 },
+      currency: { enum: ["EUR", "USD", "GBP"] },
+      note: { type: ["string", "null"], maxLength: 2_000 },
+      shipTo: { $ref: "_shared/address.json", description: "Where it goes." },
+      billTo: { $ref: "_shared/address.json" },
+      lines: { type: "array", items: { $ref: "#/$defs/line" } },
+      tags: { type: "object", additionalProperties: { type: "string" } },
+    },
+    required: ["orderId", "placedAt", "total", "currency", "lines"],
+    additionalProperties: false,
+    $defs: {
+      line: {
+        type: "object",
+        properties: { sku: { type: "string", pattern: "^[a-z0-9-]+$" }, quantity: { type: "integer", minimum: 1 } },
+        required: ["sku", "quantity"],
+        additionalProperties: false,
+      },
+    },
+    "x-queue": { maxBatchMessages: 50 },
+  };
+}
