@@ -1,0 +1,53 @@
+/** A schema of this run's own, so that nothing of an earlier run counts; on the embedded server unless DATABASE_URL is set. */
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { startEmbeddedPostgres } from "postrider/embedded";
+import { dropSchema, migrate } from "../../src/backend/postgres/migrate.js";
+import { createReceipts } from "./receipts.js";
+
+export interface DemoDatabase {
+  readonly connectionString: string;
+  readonly schema: string;
+  /** For the demo's own questions. */
+  readonly pool: pg.Pool;
+  stop(): Promise<void>;
+}
+
+const prefix = "postrider_demo_";
+
+export async function openDemoDatabase(): Promise<DemoDatabase> {
+  const server = await startEmbeddedPostgres();
+  const { connectionString } = server;
+  const pool = new pg.Pool({ connectionString, max: 2, application_name: "postrider demo" });
+  pool.on("error", () => undefined);
+  const schema = `${prefix}${today()}_${randomBytes(4).toString("hex")}`;
+  const stop = async () => {
+    await dropSchema({ database: pool, schema }).catch(() => undefined);
+    await pool.end();
+    await server.stop();
+  };
+  try {
+    await dropAbandoned(pool);
+    await migrate({ database: pool, schema });
+    await createReceipts(pool, schema);
+    return { connectionString, schema, pool, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+// What a run left behind that was killed is known by the day in its name; one of today may still be running.
+async function dropAbandoned(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ nspname: string }>("select nspname from pg_namespace where nspname ~ $1", [
+    `^${prefix}[0-9]{8}_`,
+  ]);
+  for (const { nspname } of rows) {
+    if (nspname.startsWith(`${prefix}${today()}`)) continue;
+    await dropSchema({ database: pool, schema: nspname });
+  }
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10).replaceAll("-", "");
+}
