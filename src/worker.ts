@@ -1,6 +1,7 @@
 /** What a delivering process starts: its parts in a list, started in this order and stopped in the reverse. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import type { Backend, RegistryDifference } from "./backend/backend.js";
 import { Engine } from "./deliver/engine.js";
 import { Heartbeat } from "./deliver/heartbeat.js";
@@ -126,8 +127,9 @@ function warnOfDifference(logger: Logger, known: readonly QueueDefinition[], dif
   const ours = known.find(({ name }) => name === difference.queue);
   if (ours === undefined) return;
   const recorded = difference.recordedSettings as Record<string, unknown>;
+  // By value, not as text: jsonb, in which they are recorded, keeps no order of keys.
   const settings = Object.keys(ours.settings).filter(
-    (key) => JSON.stringify(recorded[key]) !== JSON.stringify(ours.settings[key as keyof typeof ours.settings]),
+    (key) => !isDeepStrictEqual(recorded[key], ours.settings[key as keyof typeof ours.settings]),
   );
   const sameSchema = difference.recordedSchemaHash === ours.schemaHash;
   if (settings.length === 0 && sameSchema) return;
