@@ -1,6 +1,9 @@
 -- What the committed migrations make, as read back from the catalogs. Written by `npm run migrate:build`, compared by
 -- test/sql/schema-snapshot.test.ts. To read, not to run; the bodies of the functions are in functions/.
 
+create table claim_gate (
+
+);
 create table dead_message_batch (
   dead_id bigint generated always as identity not null,
   queue_name text not null,
@@ -35,6 +38,7 @@ create table node (
   owner text not null,
   name text not null,
   started_at timestamp with time zone not null default clock_timestamp(),
+  versions jsonb not null default '{}'::jsonb,
   session_at timestamp with time zone,
   stopped_at timestamp with time zone
 );
@@ -126,23 +130,36 @@ CREATE INDEX queue_message_batch_processing ON postrider.queue_message_batch USI
 
 create function ack(queues text[], ids bigint[], tokens bigint[]) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function announce(queues text[], mark boolean DEFAULT false) returns void language plpgsql set search_path=pg_catalog, pg_temp;
-create function claim(queues text[], limits integer[], versions integer[], node text) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function claim(queues text[], limits integer[], versions integer[], node text, max_bytes bigint DEFAULT 67108864, mark_queues text[] DEFAULT '{}'::text[], mark_priorities integer[] DEFAULT '{}'::integer[], mark_ids bigint[] DEFAULT '{}'::bigint[]) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, bytes integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function dead_letter(queues text[], ids bigint[], tokens bigint[], reasons text[], errors text[]) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function depths(max_rows integer DEFAULT 10001) returns TABLE(queue_name text, pending bigint, delayed bigint, processing bigint, dead bigint, oldest_at timestamp with time zone, paused boolean) language plpgsql stable set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;
+create function divide(queue text, batch_id bigint, token bigint, payloads text[], metas text[], places integer[], last_attempt boolean, delay_ms bigint, error text) returns SETOF bigint language plpgsql security definer set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function fall_asleep(queues text[]) returns integer[] language plpgsql set search_path=pg_catalog, pg_temp;
+create function has_pending(queue text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set plan_cache_mode=force_generic_plan;
 create function heartbeat(queues text[], ids bigint[], tokens bigint[]) returns TABLE(id bigint, answer text) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function insert_batch(queue text, chunk text, messages integer, version integer, delay_ms bigint, priority integer, headers jsonb) returns bigint language plpgsql set search_path=pg_catalog, pg_temp;
+create function is_alive(owner text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp;
 create function next_due_ms() returns bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;
+create function note_node(owner text, name text, versions jsonb) returns void language plpgsql set search_path=pg_catalog, pg_temp;
 create function owner_key(owner text) returns integer language sql stable;
-create function poll(queues text[], limits integer[], versions integer[], node text, maintain boolean, orphans boolean, falling_asleep boolean) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer, report jsonb) language plpgsql set search_path=pg_catalog, pg_temp;
+create function poll(queues text[], limits integer[], versions integer[], node text, max_bytes bigint, mark_queues text[], mark_priorities integer[], mark_ids bigint[], maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, bytes integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer, report jsonb) language plpgsql set search_path=pg_catalog, pg_temp;
 create function promote(max_rows integer DEFAULT 1000) returns TABLE(queue_name text, promoted integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function prune(max_rows integer DEFAULT 1000) returns integer language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
 create function publish(queue text, messages text, delay_ms bigint DEFAULT 0, priority integer DEFAULT 100, headers jsonb DEFAULT NULL::jsonb) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp;
 create function publisher_in_flight(queues text[]) returns boolean language plpgsql set search_path=pg_catalog, pg_temp;
+create function purge(queue text, dead_ids bigint[], reasons text[], max_rows integer) returns integer language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
 create function recover(orphans boolean, max_rows integer DEFAULT 100) returns TABLE(queue_name text, reason text, recovered integer, died integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function redrive(queue text, dead_ids bigint[], reasons text[], max_rows integer) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
 create function register_queue(definition jsonb, node text) returns TABLE(written boolean, was_version integer, was_schema_hash text, was_settings jsonb) language plpgsql set search_path=pg_catalog, pg_temp;
 create function release(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[]) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function remove_waiting(queue text, batch_id bigint, max_rows integer DEFAULT 1000) returns integer language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
+create function repair_slots() returns SETOF text language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
 create function retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[]) returns TABLE(id bigint, outcome text) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function rise(keys integer[]) returns void language plpgsql set search_path=pg_catalog, pg_temp;
+create function set_paused(queue text, paused boolean) returns void language plpgsql set search_path=pg_catalog, pg_temp;
+create function set_slots(queue text, slots integer) returns void language plpgsql set search_path=pg_catalog, pg_temp set lock_timeout=2s;
 create function settle_part(queue text, batch_id bigint, token bigint, rest_payload text, rest_meta text, rest_positions integer[], rest_count integer, dead_payloads text[], dead_metas text[], dead_positions integer[], dead_reasons text[], dead_errors text[], delay_ms bigint, error text) returns text language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
+create function unconsumable(max_rows integer DEFAULT 10000) returns TABLE(queue_name text, known_version integer, batches bigint) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
 create function wake(queues text[], mark boolean DEFAULT false) returns integer language plpgsql set search_path=pg_catalog, pg_temp;
 create function wake_key(queue text) returns integer language sql stable;
 create function wake_on_insert() returns trigger language plpgsql set search_path=pg_catalog, pg_temp;

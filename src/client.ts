@@ -1,6 +1,5 @@
 /** What a publishing process holds: constructs the parts, connects them, and hands out their functions. */
 import { hostname } from "node:os";
-import { Connections } from "./backend/postgres/connection.js";
 import { PostgresBackend } from "./backend/postgres/postgres-backend.js";
 import { type ClientOptions, type ResolvedOptions, resolveClientOptions } from "./client-options.js";
 import { subscribeTo } from "./deliver/subscribe.js";
@@ -63,8 +62,7 @@ class Client implements Omit<Runtime, "publishTo"> {
     this.#options = options;
     this.#queues = queues;
     const onIdleError = (error: Error) => this.#instrument.emit("error", { part: "pool", error });
-    this.#backend =
-      options.backend ?? new PostgresBackend(new Connections({ ...options, onIdleError }), options.schema);
+    this.#backend = options.backend ?? new PostgresBackend({ ...options, onIdleError });
     this.#waker = new Waker(this.#backend, this.#instrument);
     this.#budget = new Budget({ maxMessages: options.bufferMaxMessages, maxBytes: options.bufferMaxBytes });
     this.#activity = new LastActivity(this.#instrument);

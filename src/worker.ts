@@ -66,7 +66,7 @@ export class Worker {
     const { backend, node } = this.#params;
     await this.#untilAnswered(() => backend.check());
     await this.#untilAnswered(() => this.#register());
-    await this.#untilAnswered(() => backend.noteNode(this.owner, node, "started"));
+    await this.#untilAnswered(() => backend.noteNode(this.owner, node, this.#versions()));
     this.#noted = true;
     if (this.#stopping.signal.aborted) return;
     for (const part of [this.#listener, this.#heartbeat, this.#poller]) await part.start();
@@ -87,7 +87,7 @@ export class Worker {
     if (!this.#noted) return;
     // For people only: a database that is away must not keep the process from ending.
     await backend
-      .noteNode(this.owner, node, "stopped")
+      .noteNode(this.owner, node)
       .catch((error: unknown) => instrument.emit("error", { part: "node", error }));
   }
 
@@ -100,6 +100,10 @@ export class Worker {
       ...(lastRoundAt === undefined ? {} : { lastRoundAt }),
       ...(oldestInFlightMs === undefined ? {} : { oldestInFlightMs }),
     };
+  }
+
+  #versions(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#params.definitions().map(({ name, settings }) => [name, settings.version]));
   }
 
   async #register(): Promise<void> {

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:6631a14d2a62dcb92ace425ca22ce25f48ddb6f7
+--! Hash: sha1:08ad3d7c6d4105786311054d7b16c27514e5481c
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -98,6 +98,13 @@ create table :SCHEMA.queue_slot (
   primary key (queue_name, slot)
 ) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
+-- Never holds a row; it is only locked. Every claim locks it weakly, and whoever makes or drops slots locks it strongly: a
+-- claim that began while the queue was plain has then ended, and its batches are seen as in flight, before the first claim
+-- that respects the slot. A table and not an advisory lock: weak table locks stay in the backend's own fast path, an advisory
+-- lock taken by every claim of the cluster would be one hot spot. Not queue_slot itself: a user's transaction that has
+-- acknowledged keeps that one locked for as long as it likes.
+create table :SCHEMA.claim_gate ();
+
 -- Batches given up. A key of its own: several parts of one divided batch may die.
 create table :SCHEMA.dead_message_batch (
   dead_id        bigint      generated always as identity primary key,
@@ -129,6 +136,7 @@ create table :SCHEMA.node (
   owner      text        primary key,
   name       text        not null,
   started_at timestamptz not null default clock_timestamp(),
+  versions   jsonb       not null default '{}',            -- the newest message version it knows, by queue (D10)
   session_at timestamptz,                                  -- when its session lock was first taken; null: it can only be stale
   stopped_at timestamptz
 );
@@ -225,15 +233,22 @@ end $$;
 -- claim: lease the next batches of these queues, by priority, then oldest first.
 --   queues, limits, versions  per queue: its name, free slots of this node, newest message version this node knows
 --   node                      the owner to write
--- Locks: picked rows (SKIP LOCKED), slot rows of exclusive queues (SKIP LOCKED). Index: queue_message_batch_pending.
+--   max_bytes                 payload bytes of one answer; the first batch comes whatever its size
+--   mark_queues, mark_priorities, mark_ids  low-water marks: batches of that queue and priority with a smaller id are not
+--                             looked for. Behind a long snapshot the head of the index is dead entries that nothing can
+--                             remove, and every claim would read them all (100,000 of them: 15 ms instead of 0.1 ms)
+-- Locks: claim_gate (weakly), free slot rows (SKIP LOCKED), picked rows (SKIP LOCKED). It waits for nobody, apart from a
+-- registration that makes or drops a slot. Index: queue_message_batch_pending.
 -- Must run at READ COMMITTED. 'pending' must stay a literal, or the partial index cannot be used in a generic plan. The
 -- planner settings keep the plan at nested loops over that index whatever the statistics say.
 -- Commits asynchronously: a claim lost in a crash of the server is a batch nobody has, still pending. Not so with a slot:
--- a second node would get the same exclusive batch, so those claims are flushed.
-create or replace function :SCHEMA.claim(queues text[], limits int[], versions int[], node text)
+-- a second node would get the same exclusive batch, so a claim that took one is flushed.
+create or replace function :SCHEMA.claim(
+  queues text[], limits int[], versions int[], node text, max_bytes bigint default 67108864,
+  mark_queues text[] default '{}', mark_priorities int[] default '{}', mark_ids bigint[] default '{}')
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
-  payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
+  bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
   max_attempts int
 )
 language plpgsql rows 10
@@ -243,55 +258,76 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  slotted boolean := exists (select from :SCHEMA.queue_slot s where s.queue_name = any (queues));
+  flushed text := current_setting('synchronous_commit');
 begin
-  if not slotted then
-    perform set_config('synchronous_commit', 'off', true);
-  end if;
+  lock table :SCHEMA.claim_gate in row share mode;
+  perform set_config('synchronous_commit', 'off', true);
   return query
   with want as materialized (
-    select w.q, w.n, w.v
+    select w.q, w.n, w.v, coalesce(r.max_attempts, 5) as attempts
       from unnest(queues, limits, versions) as w (q, n, v)
-     where not exists (select from :SCHEMA.queue r where r.queue_name = w.q and r.paused_at is not null)
+      left join :SCHEMA.queue r on r.queue_name = w.q
+     where r.paused_at is null
+  ), slot as materialized (
+    select s.queue_name, s.slot from :SCHEMA.queue_slot s where s.queue_name = any (queues)
   ), locked as materialized (                              -- free slots, locked by us
     select s.queue_name, s.slot
       from :SCHEMA.queue_slot s
      where s.queue_name = any (queues) and s.batch_id is null
-       and not exists (                                    -- a queue that just became exclusive drains first
-         select from :SCHEMA.queue_message_batch b where b.queue_name = s.queue_name and b.status = 'processing')
+       and not exists (                                    -- what was in flight when the slot was made drains first
+         select from :SCHEMA.queue_message_batch b
+          where b.queue_name = s.queue_name and b.status = 'processing'
+            and not exists (select from :SCHEMA.queue_slot o where o.queue_name = b.queue_name and o.batch_id = b.id))
        for no key update skip locked
   ), free as materialized (
     select l.queue_name, l.slot, row_number() over (partition by l.queue_name order by l.slot) as place from locked l
-  ), bounded as (
-    select w.q, w.n, w.v, false as slotted
+  ), room as materialized (
+    select s.queue_name, (select count(*)::int from free f where f.queue_name = s.queue_name) as slots
+      from slot s
+     group by s.queue_name
+  ), mark as materialized (
+    select m.q, m.p, m.id from unnest(mark_queues, mark_priorities::bigint[], mark_ids) as m (q, p, id)
+  ), bounded as materialized (
+    select w.q, w.v, w.attempts, r.queue_name is not null as slotted,
+           case when r.queue_name is null then w.n else least(w.n, r.slots) end as n
       from want w
-     where not exists (select from :SCHEMA.queue_slot s where s.queue_name = w.q)
-    union all
-    select w.q, least(w.n, (select count(*)::int from free f where f.queue_name = w.q)), w.v, true
-      from want w
-     where exists (select from :SCHEMA.queue_slot s where s.queue_name = w.q)
+      left join room r on r.queue_name = w.q
   ), pick as materialized (
-    select w.q, b.id, w.slotted
+    select w.q, w.slotted, w.attempts, b.id, b.bytes, row_number() over (partition by w.q order by b.priority, b.id) as place
       from bounded w
      cross join lateral (
-       select b.id
-         from :SCHEMA.queue_message_batch b
-        where b.queue_name = w.q and b.status = 'pending' and b.version <= w.v
-        order by b.priority, b.id
-        limit w.n
-          for update skip locked) b
+       select b.id, b.bytes, b.priority
+         from (                                            -- the index in stretches: each marked priority, and what lies between
+           select m.p as low, m.p as high, m.id as from_id from mark m where m.q = w.q
+           union all
+           select coalesce(lag(m.p) over (order by m.p), -2147483649) + 1, m.p - 1, 0 from mark m where m.q = w.q
+           union all
+           select coalesce(max(m.p), -2147483649) + 1, 2147483647, 0 from mark m where m.q = w.q
+            order by 1, 2) g
+        cross join lateral (
+          select b.id, b.bytes, b.priority
+            from :SCHEMA.queue_message_batch b
+           where b.queue_name = w.q and b.status = 'pending' and b.version <= w.v
+             and (b.priority, b.id) >= (g.low, g.from_id) and b.priority <= g.high
+           order by b.priority, b.id
+           limit w.n
+             for update skip locked) b
+        limit w.n) b
      where w.n > 0
-  ), placed as (
-    select p.q, p.id, row_number() over (partition by p.q order by p.id) as place from pick p where p.slotted
+  ), fit as materialized (                                 -- what is over the bound stays pending
+    select p.*
+      from (select p.*, sum(p.bytes) over (order by p.place, p.q rows unbounded preceding) as so_far from pick p) p
+     where p.so_far <= max_bytes or p.so_far = p.bytes
   ), taken as (                                            -- compare-and-set: a racing claim is re-evaluated and loses
     update :SCHEMA.queue_slot s set batch_id = p.id
-      from placed p join free f on f.queue_name = p.q and f.place = p.place
-     where s.queue_name = p.q and s.slot = f.slot and s.batch_id is null
-    returning s.queue_name, s.batch_id
+      from fit p
+      join free f on f.queue_name = p.q and f.place = p.place
+     where p.slotted and s.queue_name = p.q and s.slot = f.slot and s.batch_id is null
+    returning s.queue_name, s.batch_id, p.attempts
   ), go as materialized (
-    select p.q, p.id from pick p where not p.slotted
+    select p.q, p.id, p.attempts from fit p where not p.slotted
     union all
-    select t.queue_name, t.batch_id from taken t
+    select t.queue_name, t.batch_id, t.attempts from taken t
   )
   update :SCHEMA.queue_message_batch b
      set status = 'processing', owner = node, status_heartbeat = clock_timestamp(), available_at = null,
@@ -299,8 +335,15 @@ begin
     from go
    where b.queue_name = go.q and b.id = go.id              -- by key, never by ctid: the row may have moved since the snapshot
   returning b.queue_name, b.id, b.claim_token, b.failures, b.crashes, b.priority, b.version, b.message_count,
-            b.payload, b.meta, b.created_at, b.origin_id, b.origin_at, b.positions,
-            coalesce(b.max_attempts, (select r.max_attempts from :SCHEMA.queue r where r.queue_name = b.queue_name), 5);
+            b.bytes, b.payload, b.meta, b.created_at, b.origin_id, b.origin_at, b.positions,
+            coalesce(b.max_attempts, go.attempts);
+  if found and exists (
+    select from :SCHEMA.queue_slot s
+      join :SCHEMA.queue_message_batch b on b.queue_name = s.queue_name and b.id = s.batch_id
+     where s.queue_name = any (queues) and b.owner = node)
+  then
+    perform set_config('synchronous_commit', flushed, true);
+  end if;
 end $$;
 
 --! split: 505-dead_letter.sql
@@ -337,7 +380,107 @@ begin
   select g.id from gone g;
 end $$;
 
---! split: 506-fall_asleep.sql
+--! split: 506-depths.sql
+-- depths: what each queue holds. Queues are those registered and those that have batches or dead letters.
+--   max_rows  no status of any queue is counted further
+-- Delayed batches are counted over the whole table once: their index is led by the time.
+create or replace function :SCHEMA.depths(max_rows int default 10001)
+returns table (queue_name text, pending bigint, delayed bigint, processing bigint, dead bigint, oldest_at timestamptz, paused boolean)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with recursive stored as (                               -- one index descent per queue, however many rows it has
+    (select b.queue_name as q from :SCHEMA.queue_message_batch b order by b.queue_name limit 1)
+    union all
+    select (select b.queue_name from :SCHEMA.queue_message_batch b where b.queue_name > s.q order by b.queue_name limit 1)
+      from stored s where s.q is not null
+  ), buried as (
+    (select d.queue_name as q from :SCHEMA.dead_message_batch d order by d.queue_name limit 1)
+    union all
+    select (select d.queue_name from :SCHEMA.dead_message_batch d where d.queue_name > s.q order by d.queue_name limit 1)
+      from buried s where s.q is not null
+  ), named as (
+    select r.queue_name as q from :SCHEMA.queue r
+    union select s.q from stored s where s.q is not null
+    union select u.q from buried u where u.q is not null
+  ), waiting as materialized (
+    select d.queue_name as q, count(*) as n
+      from (select b.queue_name from :SCHEMA.queue_message_batch b
+             where b.status = 'delayed' order by b.available_at limit max_rows) d
+     group by d.queue_name
+  )
+  select n.q,
+         (select count(*) from (select from :SCHEMA.queue_message_batch b
+                                 where b.queue_name = n.q and b.status = 'pending' limit max_rows) c),
+         coalesce((select w.n from waiting w where w.q = n.q), 0),
+         (select count(*) from (select from :SCHEMA.queue_message_batch b
+                                 where b.queue_name = n.q and b.status = 'processing' limit max_rows) c),
+         (select count(*) from (select from :SCHEMA.dead_message_batch d where d.queue_name = n.q limit max_rows) c),
+         (select coalesce(b.origin_at, b.created_at) from :SCHEMA.queue_message_batch b
+           where b.queue_name = n.q and b.status = 'pending' order by b.priority, b.id limit 1),
+         exists (select from :SCHEMA.queue r where r.queue_name = n.q and r.paused_at is not null)
+    from named n
+   order by n.q;
+end $$;
+
+--! split: 507-divide.sql
+-- divide: replace one batch by batches of one message, each of which then runs alone (D4, R5).
+--   queue, batch_id, token   the fence
+--   payloads, metas, places  per message that stays: a JSON array of one, its headers likewise, its place in the origin. The
+--                            node splits: SQL that did would fail whole on one row that is no JSON
+--   last_attempt             true: the batch has failed its last time, and each message has one attempt left.
+--                            false: it has crashed; failures and crashes go over as they are
+--   delay_ms, error          the wait, and the error text to keep (null: the batch's own)
+-- Answers the new ids in order; none when the batch was no longer ours, and then nothing was written. The messages keep the
+-- ids they had, by origin_id and positions (D13).
+-- Locks: the row, then the slot it held, then PUB.
+-- Runs with its owner's rights: a role that may only consume must not insert otherwise.
+create or replace function :SCHEMA.divide(
+  queue text, batch_id bigint, token bigint, payloads text[], metas text[], places int[],
+  last_attempt boolean, delay_ms bigint, error text)
+returns setof bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with gone as (
+    delete from :SCHEMA.queue_message_batch b
+     where b.queue_name = queue and b.id = divide.batch_id and b.claim_token = token and b.status = 'processing'
+    returning b.*
+  ), single as (
+    insert into :SCHEMA.queue_message_batch (
+      queue_name, status, available_at, priority, version, created_at, failures, crashes, message_count, payload, meta,
+      origin_id, origin_at, positions, max_attempts, stale_after_ms, last_error, quiet)
+    select g.queue_name,
+           case when delay_ms > 0 then 'delayed' else 'pending' end,
+           case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
+           g.priority, g.version, g.created_at,
+           case when last_attempt then coalesce(g.max_attempts, r.max_attempts, 5) - 1 else g.failures end,
+           g.crashes, 1, m.payload, m.meta, coalesce(g.origin_id, g.id), coalesce(g.origin_at, g.created_at), array[m.place],
+           g.max_attempts, g.stale_after_ms, coalesce(divide.error, g.last_error), true
+      from gone g
+      left join :SCHEMA.queue r on r.queue_name = g.queue_name
+     cross join unnest(payloads, metas, places) with ordinality as m (payload, meta, place, n)
+     order by m.n
+    returning id
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  )
+  select n.id from single n;
+  if found then
+    perform :SCHEMA.announce(array[queue], true);
+  end if;
+end $$;
+
+--! split: 508-fall_asleep.sql
 -- fall_asleep: take SLEEP for these queues on this session, step C1 of the wake-up protocol; the keys taken.
 -- Runs on the LISTEN connection. Afterwards: probe PUB, then claim with a new snapshot, and only then sleep.
 create or replace function :SCHEMA.fall_asleep(queues text[]) returns int[]
@@ -354,7 +497,20 @@ begin
   return keys;
 end $$;
 
---! split: 507-heartbeat.sql
+--! split: 509-has_pending.sql
+-- has_pending: whether a batch of this queue waits to be claimed.
+-- A function of its own for its planner settings: with wrong statistics `exists` would scan the table.
+create or replace function :SCHEMA.has_pending(queue text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return exists (select from :SCHEMA.queue_message_batch b where b.queue_name = queue and b.status = 'pending');
+end $$;
+
+--! split: 510-heartbeat.sql
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
@@ -383,7 +539,7 @@ begin
   )
   select a.id,
          case
-           when exists (select from beat t where t.id = a.id) then 'kept'
+           when a.id in (select t.id from beat t) then 'kept'  -- hashed, where EXISTS would compare each with each
            when exists (select from :SCHEMA.queue_message_batch b
                          where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing')
              then 'skipped'
@@ -392,7 +548,7 @@ begin
     from unnest(queues, ids, tokens) as a (q, id, token);
 end $$;
 
---! split: 508-insert_batch.sql
+--! split: 511-insert_batch.sql
 -- insert_batch: one row for publish(). Private to it.
 create or replace function :SCHEMA.insert_batch(
   queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb) returns bigint
@@ -411,36 +567,161 @@ begin
   return new_id;
 end $$;
 
---! split: 509-next_due_ms.sql
--- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
-create or replace function :SCHEMA.next_due_ms() returns bigint
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off
-as $$
-begin
-  return (select greatest(0, ceil(extract(epoch from b.available_at - clock_timestamp()) * 1000))::bigint
-            from :SCHEMA.queue_message_batch b
-           where b.status = 'delayed'
-           order by b.available_at
-           limit 1);
-end $$;
-
---! split: 510-owner_key.sql
+--! split: 512-owner_key.sql
 -- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
 -- it exclusively knows that the node's session is gone.
 create or replace function :SCHEMA.owner_key(owner text) returns int
 language sql stable parallel safe
 as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
 
---! split: 511-recover.sql
+--! split: 513-is_alive.sql
+-- is_alive: whether a session holds this node's life lock.
+-- One expression, as in wake. Two probes that meet fail each other: whoever asks to take work from the dead then takes
+-- them for alive, and asks again a round later.
+create or replace function :SCHEMA.is_alive(owner text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  k int := :SCHEMA.owner_key(owner);
+begin
+  return case when pg_try_advisory_lock(7303, k) then not pg_advisory_unlock(7303, k) else true end;
+end $$;
+
+--! split: 514-next_due_ms.sql
+-- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
+-- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
+create or replace function :SCHEMA.next_due_ms() returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  ms numeric;
+begin
+  select extract(epoch from b.available_at - clock_timestamp()) * 1000
+    into ms
+    from :SCHEMA.queue_message_batch b
+   where b.status = 'delayed'
+   order by b.available_at
+   limit 1;
+  return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
+end $$;
+
+--! split: 515-note_node.sql
+-- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
+-- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
+--   owner, name  the node's life, and what people call it
+--   versions     at its start, the newest message version it knows, by queue; null: it ends
+create or replace function :SCHEMA.note_node(owner text, name text, versions jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if versions is null then
+    update :SCHEMA.node n set stopped_at = clock_timestamp() where n.owner = note_node.owner;
+  else
+    insert into :SCHEMA.node as n (owner, name, versions) values (note_node.owner, note_node.name, note_node.versions)
+    on conflict on constraint node_pkey do update set versions = excluded.versions, stopped_at = null;
+  end if;
+end $$;
+
+--! split: 516-prune.sql
+-- prune: delete dead letters past their queue's retention, and nodes that ended a week ago. The count of rows deleted.
+--   max_rows  bound of one call, of each kind
+-- Within a queue dead_id grows with died_at, so only the head of each queue is looked at.
+-- Locks: the rows, SKIP LOCKED. Index: dead_message_batch_queue.
+create or replace function :SCHEMA.prune(max_rows int default 1000) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  letters int;
+  nodes int;
+begin
+  with recursive named as (                                -- one index descent per queue, however many letters it has
+    (select d.queue_name from :SCHEMA.dead_message_batch d order by d.queue_name limit 1)
+    union all
+    select (select d.queue_name from :SCHEMA.dead_message_batch d where d.queue_name > n.queue_name
+             order by d.queue_name limit 1)
+      from named n where n.queue_name is not null
+  ), aged as materialized (
+    select n.queue_name, clock_timestamp() - coalesce(r.retention_ms, 1209600000) * interval '1 millisecond' as before
+      from named n
+      left join :SCHEMA.queue r on r.queue_name = n.queue_name
+     where n.queue_name is not null
+  ), old as materialized (
+    select d.dead_id
+      from aged a
+     cross join lateral (                                  -- nothing more is read where the oldest letter is kept
+       select from (select d.died_at from :SCHEMA.dead_message_batch d
+                     where d.queue_name = a.queue_name order by d.dead_id limit 1) head
+        where head.died_at < a.before) head
+     cross join lateral (
+       select d.dead_id, d.died_at from :SCHEMA.dead_message_batch d
+        where d.queue_name = a.queue_name order by d.dead_id limit max_rows) d
+     where d.died_at < a.before
+     limit max_rows
+  ), locked as materialized (
+    select d.dead_id
+      from old o
+      join :SCHEMA.dead_message_batch d on d.dead_id = o.dead_id
+     order by d.dead_id
+       for update of d skip locked
+  )
+  delete from :SCHEMA.dead_message_batch d using locked l where d.dead_id = l.dead_id;
+  get diagnostics letters = row_count;
+  with old as materialized (
+    select n.owner
+      from :SCHEMA.node n
+     where coalesce(n.stopped_at, n.started_at) < clock_timestamp() - interval '7 days'
+       -- Who has batches in flight is still needed: by this row recovery knows that the owner once had a session.
+       and n.owner <> all (array(select b.owner from :SCHEMA.queue_message_batch b where b.status = 'processing'))
+       and not :SCHEMA.is_alive(n.owner)
+     order by n.owner
+     limit max_rows
+       for update skip locked
+  )
+  delete from :SCHEMA.node n using old o where n.owner = o.owner;
+  get diagnostics nodes = row_count;
+  return letters + nodes;
+end $$;
+
+--! split: 517-repair_slots.sql
+-- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
+-- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
+-- Locks: the slot rows, SKIP LOCKED.
+create or replace function :SCHEMA.repair_slots() returns setof text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  return query
+  with lost as materialized (
+    select s.queue_name, s.slot, s.batch_id
+      from :SCHEMA.queue_slot s
+     where s.batch_id is not null
+       and not exists (select from :SCHEMA.queue_message_batch b
+                        where b.queue_name = s.queue_name and b.id = s.batch_id and b.status = 'processing')
+       for no key update skip locked
+  )
+  update :SCHEMA.queue_slot s set batch_id = null
+    from lost l
+   where s.queue_name = l.queue_name and s.slot = l.slot and s.batch_id = l.batch_id
+  returning s.queue_name;
+end $$;
+
+--! split: 518-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
 --   max_rows  bound of one call
 -- An ORPHAN has an owner whose session lock nobody holds and a heartbeat older than orphan_after_ms; a STALE batch has a
--- heartbeat older than stale_after_ms, whatever the lock. A crash is counted apart and spends no attempt; at the limit of
--- crashes the batch dies in the same statement.
+-- heartbeat older than stale_after_ms, whatever the lock. A crash is counted apart and spends no attempt. At the limit of
+-- crashes a single message dies in the same statement; a batch of several never does: whoever claims it divides it.
+-- Each crash is noted in last_error with what else its owner held, for the one that dies of the third may be a bystander.
 -- Owners are probed before the LIMIT and once each: with the probe per row, eight callers recovered 100 of 500.
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED; a row being heartbeat-ed is skipped or re-evaluated and dropped.
 create or replace function :SCHEMA.recover(orphans boolean, max_rows int default 100)
@@ -455,23 +736,25 @@ declare
   gone_owners text[] := '{}';
 begin
   if orphans then
-    gone_owners := array(
-      select o.owner
-        from (select distinct b.owner
-                from :SCHEMA.queue_message_batch b
-                left join :SCHEMA.queue r on r.queue_name = b.queue_name
-               where b.status = 'processing'
-                 and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'
-                 -- An owner that never had a session cannot be told from a dead one: it can only be stale.
-                 and exists (select from :SCHEMA.node n where n.owner = b.owner and n.session_at is not null)) o
-       where (case when pg_try_advisory_lock(7303, :SCHEMA.owner_key(o.owner))
-                   then pg_advisory_unlock(7303, :SCHEMA.owner_key(o.owner)) else false end));
+    with silent as materialized (
+      select distinct b.owner
+        from :SCHEMA.queue_message_batch b
+        left join :SCHEMA.queue r on r.queue_name = b.queue_name
+       where b.status = 'processing'
+         and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'
+    )
+    select coalesce(array_agg(s.owner), '{}')
+      into gone_owners
+      from silent s
+     -- An owner that never had a session cannot be told from a dead one: it can only be stale.
+     where exists (select from :SCHEMA.node n where n.owner = s.owner and n.session_at is not null)
+       and not :SCHEMA.is_alive(s.owner);
   end if;
   return query
   with late as materialized (
-    select b.queue_name, b.id,
+    select b.queue_name, b.id, b.owner,
            case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
-           b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
+           b.message_count = 1 and b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
            coalesce(r.dead_letter, true) as kept
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
@@ -483,26 +766,37 @@ begin
      order by b.queue_name, b.id
      limit max_rows
        for update of b skip locked
+  ), company as materialized (                             -- what each owner held: ten names are enough to find the culprit
+    select o.owner, left((select string_agg(format('%s/%s', c.queue_name, c.id), ', ')
+             from (select b.queue_name, b.id from :SCHEMA.queue_message_batch b
+                    where b.status = 'processing' and b.owner is not distinct from o.owner
+                    order by b.queue_name, b.id limit 11) c), 4000) as names
+      from (select distinct l.owner from late l) o
+  ), noted as materialized (
+    select l.*, format('the node %s was lost while this batch was in flight; with it in flight: %s', l.owner, c.names) as note
+      from late l
+      join company c on c.owner is not distinct from l.owner
   ), gone as (
     delete from :SCHEMA.queue_message_batch b
-     using late l
+     using noted l
      where l.exhausted and b.queue_name = l.queue_name and b.id = l.id
-    returning b.*, l.reason as why, l.kept
+    returning b.*, l.reason as why, l.kept, l.note
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
       payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
     select g.queue_name, g.id, 'crash',
-           format('the node %s was lost %s times while this batch was in flight; it may be a bystander of another batch''s crash',
-                  g.owner, g.crashes + 1),
+           concat_ws(E'\n', format('%s nodes were lost while this batch was in flight; it may be a bystander of another batch''s crash',
+                                   g.crashes + 1), g.note, g.last_error),
            g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
            g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
       from gone g
      where g.kept
   ), back as (
     update :SCHEMA.queue_message_batch b
-       set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null
-      from late l
+       set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null,
+           last_error = left(concat_ws(E'\n', l.note, b.last_error), 20000)
+      from noted l
      where not l.exhausted and b.queue_name = l.queue_name and b.id = l.id
     returning b.queue_name, b.id, l.reason
   ), done as (
@@ -517,7 +811,7 @@ begin
    group by d.queue_name, d.reason;
 end $$;
 
---! split: 512-promote.sql
+--! split: 519-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -547,7 +841,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 513-publisher_in_flight.sql
+--! split: 520-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -565,20 +859,24 @@ begin
   return false;
 end $$;
 
---! split: 514-poll.sql
+--! split: 521-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
---   queues, limits, versions, node  as in claim
---   maintain                        whether to promote, recover and ask for the next due time
---   orphans                         as in recover
---   falling_asleep                  steps C2 and C3 of the wake-up protocol: probe PUB before the claim
--- Rows as claim's, each with a null report; before them, where there is something to say, one row with a null id and a
+--   queues … mark_ids  as in claim
+--   maintain           whether to promote, and to ask for the next due time
+--   recovering         whether to take back what is stale
+--   orphans            as in recover
+--   falling_asleep     steps C2 and C3 of the wake-up protocol: probe PUB before the claim
+--   pruning            whether to delete what is kept no longer, and to free slots whose batch was deleted by hand
+-- Rows as claim's, each with a null report; after them, where there is something to say, one row with a null id and a
 -- report: `due` (ms until the next delayed batch of any queue), `publishing` (a publisher is in flight: do not sleep yet),
--- `recovered` (per queue and reason). An idle round has no rows.
+-- `recovered` (per queue and reason), `scan` (ms the claim took, when over 2). An idle round has no rows.
 create or replace function :SCHEMA.poll(
-  queues text[], limits int[], versions int[], node text, maintain boolean, orphans boolean, falling_asleep boolean)
+  queues text[], limits int[], versions int[], node text, max_bytes bigint,
+  mark_queues text[], mark_priorities int[], mark_ids bigint[],
+  maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean)
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
-  payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
+  bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
   max_attempts int, report jsonb
 )
 language plpgsql rows 10
@@ -586,31 +884,51 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   recoveries jsonb;
-  moved text[];
+  moved text[] := '{}';
   due bigint;
   publishing boolean;
+  claimed_at timestamptz;
+  scan numeric;
 begin
-  if maintain then
-    select jsonb_agg(to_jsonb(r)), coalesce(array_agg(r.queue_name), '{}') into recoveries, moved
+  if pruning then
+    perform :SCHEMA.prune();
+    moved := array(select :SCHEMA.repair_slots());
+  end if;
+  if recovering then
+    select jsonb_agg(to_jsonb(r)), moved || coalesce(array_agg(r.queue_name), '{}') into recoveries, moved
       from :SCHEMA.recover(orphans) r;
+  end if;
+  if maintain then
     moved := moved || array(select p.queue_name from :SCHEMA.promote() p);
-    if cardinality(moved) > 0 then
-      perform :SCHEMA.announce(moved, true);               -- other nodes have free slots too
-    end if;
     due := :SCHEMA.next_due_ms();
   end if;
   if falling_asleep and :SCHEMA.publisher_in_flight(queues) then
     publishing := true;
   end if;
-  report := nullif(jsonb_strip_nulls(
-    jsonb_build_object('due', due, 'publishing', publishing, 'recovered', recoveries)), '{}');
+  if cardinality(moved) > 0 then
+    -- What has just come back has an old id: it lies below the mark.
+    select coalesce(array_agg(m.q), '{}'), coalesce(array_agg(m.p), '{}'), coalesce(array_agg(m.id), '{}')
+      into mark_queues, mark_priorities, mark_ids
+      from unnest(mark_queues, mark_priorities, mark_ids) as m (q, p, id)
+     where m.q <> all (moved);
+  end if;
+  claimed_at := clock_timestamp();
+  return query select c.*, null::jsonb
+                 from :SCHEMA.claim(queues, limits, versions, node, max_bytes, mark_queues, mark_priorities, mark_ids) c;
+  scan := round(extract(epoch from clock_timestamp() - claimed_at) * 1000, 3);
+  if cardinality(moved) > 0 then
+    -- Other nodes have free slots too, if there is more than this one took.
+    moved := array(select distinct q from unnest(moved) q where :SCHEMA.has_pending(q));
+    perform :SCHEMA.announce(moved, true);
+  end if;
+  report := nullif(jsonb_strip_nulls(jsonb_build_object(
+    'due', due, 'publishing', publishing, 'recovered', recoveries, 'scan', case when scan > 2 then scan end)), '{}');
   if report is not null then
     return next;
   end if;
-  return query select c.*, null::jsonb from :SCHEMA.claim(queues, limits, versions, node) c;
 end $$;
 
---! split: 515-publish.sql
+--! split: 522-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -656,12 +974,103 @@ begin
   end if;
 end $$;
 
---! split: 516-register_queue.sql
+--! split: 523-purge.sql
+-- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
+-- Locks: the letters in dead_id order, SKIP LOCKED.
+create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  purged int;
+begin
+  with chosen as materialized (
+    select d.dead_id
+      from :SCHEMA.dead_message_batch d
+     where d.queue_name = queue
+       and (purge.dead_ids is null or d.dead_id = any (purge.dead_ids))
+       and (purge.reasons is null or d.reason = any (purge.reasons))
+     order by d.dead_id
+     limit max_rows
+       for update skip locked
+  )
+  delete from :SCHEMA.dead_message_batch d using chosen c where d.dead_id = c.dead_id;
+  get diagnostics purged = row_count;
+  return purged;
+end $$;
+
+--! split: 524-redrive.sql
+-- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
+--   queue     its name
+--   dead_ids  only these; null: any
+--   reasons   only of these; null: any
+--   max_rows  at most this many
+-- The messages keep their ids, their headers and their first publish time (D13). Wakes in its own transaction.
+-- Locks: the letters in dead_id order, SKIP LOCKED: of two callers each letter goes back once. Then PUB.
+create or replace function :SCHEMA.redrive(queue text, dead_ids bigint[], reasons text[], max_rows int) returns setof bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with chosen as materialized (
+    select d.dead_id
+      from :SCHEMA.dead_message_batch d
+     where d.queue_name = queue
+       and (redrive.dead_ids is null or d.dead_id = any (redrive.dead_ids))
+       and (redrive.reasons is null or d.reason = any (redrive.reasons))
+     order by d.dead_id
+     limit max_rows
+       for update skip locked
+  ), risen as (
+    delete from :SCHEMA.dead_message_batch d using chosen c where d.dead_id = c.dead_id returning d.*
+  ), back as (
+    insert into :SCHEMA.queue_message_batch (
+      queue_name, priority, version, created_at, message_count, payload, meta, origin_id, origin_at, positions,
+      max_attempts, stale_after_ms, last_error, quiet)
+    select r.queue_name, r.priority, r.version, clock_timestamp(), r.message_count, r.payload, r.meta,
+           coalesce(r.origin_id, r.batch_id), coalesce(r.origin_at, r.created_at), r.positions, r.max_attempts,
+           r.stale_after_ms, r.error, true
+      from risen r
+     order by r.dead_id
+  )
+  select r.dead_id from risen r order by r.dead_id;
+  if found then
+    perform :SCHEMA.announce(array[queue], true);
+  end if;
+end $$;
+
+--! split: 525-set_slots.sql
+-- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
+-- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
+-- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
+-- waits until they have drained. Bounded at two seconds: whoever waits for the gate makes all claims wait behind it.
+-- A slot that is in use is dropped too: its batch goes on, and no other starts before it has ended.
+create or replace function :SCHEMA.set_slots(queue text, slots int) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $$
+begin
+  if slots = (select count(*) from :SCHEMA.queue_slot s where s.queue_name = queue) then
+    return;
+  end if;
+  lock table :SCHEMA.claim_gate in exclusive mode;
+  delete from :SCHEMA.queue_slot s where s.queue_name = queue and s.slot >= slots;
+  insert into :SCHEMA.queue_slot (queue_name, slot) select queue, n from generate_series(0, slots - 1) n on conflict do nothing;
+end $$;
+
+--! split: 526-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
 --   node        who says so
--- A queue that becomes exclusive gets its slot here; claim() lets what is in flight drain first.
+-- Locks: the registry's row; claim_gate, strongly, where a slot is made or dropped, until the commit. A caller that
+-- registers several queues in one transaction does so in the order of their names, or two of them deadlock.
 create or replace function :SCHEMA.register_queue(definition jsonb, node text)
 returns table (written boolean, was_version int, was_schema_hash text, was_settings jsonb)
 language plpgsql
@@ -669,47 +1078,38 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  name text := definition ->> 'name';
   s jsonb := definition -> 'settings';
-  is_exclusive boolean := (s ->> 'exclusive')::boolean;
   new_version int := (definition ->> 'version')::int;
 begin
   insert into :SCHEMA.queue_version (queue_name, version, schema_hash, schema)
-  values (definition ->> 'name', new_version, definition ->> 'schemaHash', definition ->> 'schema')
+  values (name, new_version, definition ->> 'schemaHash', definition ->> 'schema')
   on conflict do nothing;
-  select true, r.version, r.schema_hash, r.settings
-    into written, was_version, was_schema_hash, was_settings
-    from :SCHEMA.queue r where r.queue_name = definition ->> 'name' for update;
-  if was_version > new_version then
-    written := false;
-    return next;
-    return;
+  -- Inserted first and filled in second: of two nodes that start at once, one finds the other's row and can compare.
+  insert into :SCHEMA.queue (queue_name, version) values (name, new_version) on conflict do nothing;
+  if not found then
+    -- A row without a schema was made by pausing a queue that nobody had registered.
+    select case when r.schema_hash is not null then r.version end, r.schema_hash, r.settings
+      into was_version, was_schema_hash, was_settings
+      from :SCHEMA.queue r where r.queue_name = name for update;
   end if;
-  insert into :SCHEMA.queue as r (
-    queue_name, version, schema_hash, schema, settings, exclusive, max_batch_messages, max_batch_bytes, max_attempts,
-    orphan_after_ms, stale_after_ms, dead_letter, retention_ms, updated_by)
-  values (
-    definition ->> 'name', new_version, definition ->> 'schemaHash', definition ->> 'schema', s, is_exclusive,
-    (s ->> 'maxBatchMessages')::int, (s ->> 'maxBatchBytes')::int, (s ->> 'maxAttempts')::int,
-    (s ->> 'orphanAfterMs')::bigint, (s ->> 'staleAfterMs')::bigint,
-    s -> 'deadLetter' is distinct from 'false'::jsonb, coalesce((s -> 'deadLetter' ->> 'retentionMs')::bigint, 1209600000), node)
-  on conflict (queue_name) do update set
-    version = excluded.version, schema_hash = excluded.schema_hash, schema = excluded.schema, settings = excluded.settings,
-    exclusive = excluded.exclusive, max_batch_messages = excluded.max_batch_messages,
-    max_batch_bytes = excluded.max_batch_bytes, max_attempts = excluded.max_attempts,
-    orphan_after_ms = excluded.orphan_after_ms, stale_after_ms = excluded.stale_after_ms,
-    dead_letter = excluded.dead_letter, retention_ms = excluded.retention_ms,
-    updated_at = clock_timestamp(), updated_by = excluded.updated_by
-  where r.version <= excluded.version;
-  if is_exclusive then
-    insert into :SCHEMA.queue_slot (queue_name, slot) values (definition ->> 'name', 0) on conflict do nothing;
-  else
-    delete from :SCHEMA.queue_slot q where q.queue_name = definition ->> 'name';
+  written := was_version is null or was_version <= new_version;
+  if written then
+    update :SCHEMA.queue r set
+      version = new_version, schema_hash = definition ->> 'schemaHash', schema = definition ->> 'schema', settings = s,
+      exclusive = coalesce((s ->> 'exclusive')::boolean, false),
+      max_batch_messages = (s ->> 'maxBatchMessages')::int, max_batch_bytes = (s ->> 'maxBatchBytes')::int,
+      max_attempts = (s ->> 'maxAttempts')::int, orphan_after_ms = (s ->> 'orphanAfterMs')::bigint,
+      stale_after_ms = (s ->> 'staleAfterMs')::bigint, dead_letter = s -> 'deadLetter' is distinct from 'false'::jsonb,
+      retention_ms = coalesce((s -> 'deadLetter' ->> 'retentionMs')::bigint, 1209600000),
+      updated_at = clock_timestamp(), updated_by = node
+     where r.queue_name = name;
+    perform :SCHEMA.set_slots(name, case when (s ->> 'exclusive')::boolean then 1 else 0 end);
   end if;
-  written := true;
   return next;
 end $$;
 
---! split: 517-release.sql
+--! split: 527-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
@@ -748,12 +1148,41 @@ begin
   end if;
 end $$;
 
---! split: 518-retry.sql
--- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies.
+--! split: 528-remove_waiting.sql
+-- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
+--   queue     its name
+--   batch_id  only this one; null: any, in portions of max_rows
+-- Locks: the rows in id order, SKIP LOCKED: what is being claimed at this moment is in flight.
+create or replace function :SCHEMA.remove_waiting(queue text, batch_id bigint, max_rows int default 1000) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  removed int;
+begin
+  with chosen as materialized (
+    select b.id
+      from :SCHEMA.queue_message_batch b
+     where b.queue_name = queue and b.status in ('pending', 'delayed')
+       and (remove_waiting.batch_id is null or b.id = remove_waiting.batch_id)
+     order by b.id
+     limit max_rows
+       for update skip locked
+  )
+  delete from :SCHEMA.queue_message_batch b using chosen c where b.queue_name = queue and b.id = c.id;
+  get diagnostics removed = row_count;
+  return removed;
+end $$;
+
+--! split: 529-retry.sql
+-- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
+-- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
+-- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            the wait before the next attempt; 0 = at once
 --   errors               the error text to keep, any bytes
--- Answers delayed or dead for each batch that was still ours; a missing one was lost.
+-- Answers delayed, dead or divide for each batch that was still ours; a missing one was lost.
 -- Locks: the rows in (queue_name, id) order, then the slots they held. In the row and in the dead letters, or in neither.
 create or replace function :SCHEMA.retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[])
 returns table (id bigint, outcome text)
@@ -766,7 +1195,7 @@ as $$
 begin
   return query
   with mine as materialized (
-    select b.queue_name, b.id, a.delay_ms, a.error,
+    select b.queue_name, b.id, a.delay_ms, a.error, b.message_count > 1 as several,
            b.failures + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
            coalesce(r.dead_letter, true) as kept
       from unnest(queues, ids, tokens, delays_ms, errors) as a (q, id, token, delay_ms, error)
@@ -778,7 +1207,7 @@ begin
   ), gone as (
     delete from :SCHEMA.queue_message_batch b
      using mine m
-     where m.exhausted and b.queue_name = m.queue_name and b.id = m.id
+     where m.exhausted and not m.several and b.queue_name = m.queue_name and b.id = m.id
     returning b.*, m.error as why, m.kept
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
@@ -803,10 +1232,12 @@ begin
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
   )
-  select d.id, d.outcome from done d;
+  select d.id, d.outcome from done d
+  union all
+  select m.id, 'divide' from mine m where m.exhausted and m.several;
 end $$;
 
---! split: 519-rise.sql
+--! split: 530-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -820,7 +1251,26 @@ begin
   end loop;
 end $$;
 
---! split: 520-settle_part.sql
+--! split: 531-set_paused.sql
+-- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
+--   queue   its name; it need not be registered
+--   paused  what it shall be
+-- What is in flight goes on. Resuming wakes.
+create or replace function :SCHEMA.set_paused(queue text, paused boolean) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if paused then
+    insert into :SCHEMA.queue as r (queue_name, paused_at) values (queue, clock_timestamp())
+    on conflict (queue_name) do update set paused_at = coalesce(r.paused_at, clock_timestamp());
+    return;
+  end if;
+  update :SCHEMA.queue r set paused_at = null where r.queue_name = queue and r.paused_at is not null;
+  perform :SCHEMA.announce(array[queue], true);
+end $$;
+
+--! split: 532-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -889,7 +1339,37 @@ begin
   return answer;
 end $$;
 
---! split: 521-wake_on_insert.sql
+--! split: 533-unconsumable.sql
+-- unconsumable: waiting batches that are newer than every live node which knows their queue, per queue (D10).
+--   max_rows  how far into each queue to count; what lies further is not seen
+-- A queue that no live node knows is not counted: its messages wait for a node, not for a version.
+create or replace function :SCHEMA.unconsumable(max_rows int default 10000)
+returns table (queue_name text, known_version int, batches bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with living as materialized (
+    select n.versions
+      from :SCHEMA.node n
+     where n.stopped_at is null and (n.session_at is null or :SCHEMA.is_alive(n.owner))
+  ), known as materialized (
+    select v.key as q, max(v.value::int) as v from living l cross join lateral jsonb_each_text(l.versions) v group by v.key
+  )
+  select k.q, k.v, c.n
+    from known k
+   cross join lateral (
+     select count(*) as n
+       from (select b.version from :SCHEMA.queue_message_batch b
+              where b.queue_name = k.q and b.status = 'pending' order by b.priority, b.id limit max_rows) b
+      where b.version > k.v) c
+   where c.n > 0;
+end $$;
+
+--! split: 534-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger

@@ -94,6 +94,13 @@ create table :SCHEMA.queue_slot (
   primary key (queue_name, slot)
 ) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
+-- Never holds a row; it is only locked. Every claim locks it weakly, and whoever makes or drops slots locks it strongly: a
+-- claim that began while the queue was plain has then ended, and its batches are seen as in flight, before the first claim
+-- that respects the slot. A table and not an advisory lock: weak table locks stay in the backend's own fast path, an advisory
+-- lock taken by every claim of the cluster would be one hot spot. Not queue_slot itself: a user's transaction that has
+-- acknowledged keeps that one locked for as long as it likes.
+create table :SCHEMA.claim_gate ();
+
 -- Batches given up. A key of its own: several parts of one divided batch may die.
 create table :SCHEMA.dead_message_batch (
   dead_id        bigint      generated always as identity primary key,
@@ -125,6 +132,7 @@ create table :SCHEMA.node (
   owner      text        primary key,
   name       text        not null,
   started_at timestamptz not null default clock_timestamp(),
+  versions   jsonb       not null default '{}',            -- the newest message version it knows, by queue (D10)
   session_at timestamptz,                                  -- when its session lock was first taken; null: it can only be stale
   stopped_at timestamptz
 );

@@ -26,7 +26,7 @@ begin
   )
   select a.id,
          case
-           when exists (select from beat t where t.id = a.id) then 'kept'
+           when a.id in (select t.id from beat t) then 'kept'  -- hashed, where EXISTS would compare each with each
            when exists (select from :SCHEMA.queue_message_batch b
                          where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing')
              then 'skipped'

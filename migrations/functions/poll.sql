@@ -1,16 +1,20 @@
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
---   queues, limits, versions, node  as in claim
---   maintain                        whether to promote, recover and ask for the next due time
---   orphans                         as in recover
---   falling_asleep                  steps C2 and C3 of the wake-up protocol: probe PUB before the claim
--- Rows as claim's, each with a null report; before them, where there is something to say, one row with a null id and a
+--   queues … mark_ids  as in claim
+--   maintain           whether to promote, and to ask for the next due time
+--   recovering         whether to take back what is stale
+--   orphans            as in recover
+--   falling_asleep     steps C2 and C3 of the wake-up protocol: probe PUB before the claim
+--   pruning            whether to delete what is kept no longer, and to free slots whose batch was deleted by hand
+-- Rows as claim's, each with a null report; after them, where there is something to say, one row with a null id and a
 -- report: `due` (ms until the next delayed batch of any queue), `publishing` (a publisher is in flight: do not sleep yet),
--- `recovered` (per queue and reason). An idle round has no rows.
+-- `recovered` (per queue and reason), `scan` (ms the claim took, when over 2). An idle round has no rows.
 create or replace function :SCHEMA.poll(
-  queues text[], limits int[], versions int[], node text, maintain boolean, orphans boolean, falling_asleep boolean)
+  queues text[], limits int[], versions int[], node text, max_bytes bigint,
+  mark_queues text[], mark_priorities int[], mark_ids bigint[],
+  maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean)
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
-  payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
+  bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
   max_attempts int, report jsonb
 )
 language plpgsql rows 10
@@ -18,26 +22,46 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   recoveries jsonb;
-  moved text[];
+  moved text[] := '{}';
   due bigint;
   publishing boolean;
+  claimed_at timestamptz;
+  scan numeric;
 begin
-  if maintain then
-    select jsonb_agg(to_jsonb(r)), coalesce(array_agg(r.queue_name), '{}') into recoveries, moved
+  if pruning then
+    perform :SCHEMA.prune();
+    moved := array(select :SCHEMA.repair_slots());
+  end if;
+  if recovering then
+    select jsonb_agg(to_jsonb(r)), moved || coalesce(array_agg(r.queue_name), '{}') into recoveries, moved
       from :SCHEMA.recover(orphans) r;
+  end if;
+  if maintain then
     moved := moved || array(select p.queue_name from :SCHEMA.promote() p);
-    if cardinality(moved) > 0 then
-      perform :SCHEMA.announce(moved, true);               -- other nodes have free slots too
-    end if;
     due := :SCHEMA.next_due_ms();
   end if;
   if falling_asleep and :SCHEMA.publisher_in_flight(queues) then
     publishing := true;
   end if;
-  report := nullif(jsonb_strip_nulls(
-    jsonb_build_object('due', due, 'publishing', publishing, 'recovered', recoveries)), '{}');
+  if cardinality(moved) > 0 then
+    -- What has just come back has an old id: it lies below the mark.
+    select coalesce(array_agg(m.q), '{}'), coalesce(array_agg(m.p), '{}'), coalesce(array_agg(m.id), '{}')
+      into mark_queues, mark_priorities, mark_ids
+      from unnest(mark_queues, mark_priorities, mark_ids) as m (q, p, id)
+     where m.q <> all (moved);
+  end if;
+  claimed_at := clock_timestamp();
+  return query select c.*, null::jsonb
+                 from :SCHEMA.claim(queues, limits, versions, node, max_bytes, mark_queues, mark_priorities, mark_ids) c;
+  scan := round(extract(epoch from clock_timestamp() - claimed_at) * 1000, 3);
+  if cardinality(moved) > 0 then
+    -- Other nodes have free slots too, if there is more than this one took.
+    moved := array(select distinct q from unnest(moved) q where :SCHEMA.has_pending(q));
+    perform :SCHEMA.announce(moved, true);
+  end if;
+  report := nullif(jsonb_strip_nulls(jsonb_build_object(
+    'due', due, 'publishing', publishing, 'recovered', recoveries, 'scan', case when scan > 2 then scan end)), '{}');
   if report is not null then
     return next;
   end if;
-  return query select c.*, null::jsonb from :SCHEMA.claim(queues, limits, versions, node) c;
 end $$;

@@ -3,8 +3,9 @@
 --             back after a server restart would take everybody's work
 --   max_rows  bound of one call
 -- An ORPHAN has an owner whose session lock nobody holds and a heartbeat older than orphan_after_ms; a STALE batch has a
--- heartbeat older than stale_after_ms, whatever the lock. A crash is counted apart and spends no attempt; at the limit of
--- crashes the batch dies in the same statement.
+-- heartbeat older than stale_after_ms, whatever the lock. A crash is counted apart and spends no attempt. At the limit of
+-- crashes a single message dies in the same statement; a batch of several never does: whoever claims it divides it.
+-- Each crash is noted in last_error with what else its owner held, for the one that dies of the third may be a bystander.
 -- Owners are probed before the LIMIT and once each: with the probe per row, eight callers recovered 100 of 500.
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED; a row being heartbeat-ed is skipped or re-evaluated and dropped.
 create or replace function :SCHEMA.recover(orphans boolean, max_rows int default 100)
@@ -19,23 +20,25 @@ declare
   gone_owners text[] := '{}';
 begin
   if orphans then
-    gone_owners := array(
-      select o.owner
-        from (select distinct b.owner
-                from :SCHEMA.queue_message_batch b
-                left join :SCHEMA.queue r on r.queue_name = b.queue_name
-               where b.status = 'processing'
-                 and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'
-                 -- An owner that never had a session cannot be told from a dead one: it can only be stale.
-                 and exists (select from :SCHEMA.node n where n.owner = b.owner and n.session_at is not null)) o
-       where (case when pg_try_advisory_lock(7303, :SCHEMA.owner_key(o.owner))
-                   then pg_advisory_unlock(7303, :SCHEMA.owner_key(o.owner)) else false end));
+    with silent as materialized (
+      select distinct b.owner
+        from :SCHEMA.queue_message_batch b
+        left join :SCHEMA.queue r on r.queue_name = b.queue_name
+       where b.status = 'processing'
+         and b.status_heartbeat < clock_timestamp() - coalesce(r.orphan_after_ms, 8000) * interval '1 millisecond'
+    )
+    select coalesce(array_agg(s.owner), '{}')
+      into gone_owners
+      from silent s
+     -- An owner that never had a session cannot be told from a dead one: it can only be stale.
+     where exists (select from :SCHEMA.node n where n.owner = s.owner and n.session_at is not null)
+       and not :SCHEMA.is_alive(s.owner);
   end if;
   return query
   with late as materialized (
-    select b.queue_name, b.id,
+    select b.queue_name, b.id, b.owner,
            case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
-           b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
+           b.message_count = 1 and b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
            coalesce(r.dead_letter, true) as kept
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
@@ -47,26 +50,37 @@ begin
      order by b.queue_name, b.id
      limit max_rows
        for update of b skip locked
+  ), company as materialized (                             -- what each owner held: ten names are enough to find the culprit
+    select o.owner, left((select string_agg(format('%s/%s', c.queue_name, c.id), ', ')
+             from (select b.queue_name, b.id from :SCHEMA.queue_message_batch b
+                    where b.status = 'processing' and b.owner is not distinct from o.owner
+                    order by b.queue_name, b.id limit 11) c), 4000) as names
+      from (select distinct l.owner from late l) o
+  ), noted as materialized (
+    select l.*, format('the node %s was lost while this batch was in flight; with it in flight: %s', l.owner, c.names) as note
+      from late l
+      join company c on c.owner is not distinct from l.owner
   ), gone as (
     delete from :SCHEMA.queue_message_batch b
-     using late l
+     using noted l
      where l.exhausted and b.queue_name = l.queue_name and b.id = l.id
-    returning b.*, l.reason as why, l.kept
+    returning b.*, l.reason as why, l.kept, l.note
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
       payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
     select g.queue_name, g.id, 'crash',
-           format('the node %s was lost %s times while this batch was in flight; it may be a bystander of another batch''s crash',
-                  g.owner, g.crashes + 1),
+           concat_ws(E'\n', format('%s nodes were lost while this batch was in flight; it may be a bystander of another batch''s crash',
+                                   g.crashes + 1), g.note, g.last_error),
            g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
            g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
       from gone g
      where g.kept
   ), back as (
     update :SCHEMA.queue_message_batch b
-       set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null
-      from late l
+       set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null,
+           last_error = left(concat_ws(E'\n', l.note, b.last_error), 20000)
+      from noted l
      where not l.exhausted and b.queue_name = l.queue_name and b.id = l.id
     returning b.queue_name, b.id, l.reason
   ), done as (

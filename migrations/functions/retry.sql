@@ -1,8 +1,10 @@
--- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies.
+-- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
+-- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
+-- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            the wait before the next attempt; 0 = at once
 --   errors               the error text to keep, any bytes
--- Answers delayed or dead for each batch that was still ours; a missing one was lost.
+-- Answers delayed, dead or divide for each batch that was still ours; a missing one was lost.
 -- Locks: the rows in (queue_name, id) order, then the slots they held. In the row and in the dead letters, or in neither.
 create or replace function :SCHEMA.retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[])
 returns table (id bigint, outcome text)
@@ -15,7 +17,7 @@ as $$
 begin
   return query
   with mine as materialized (
-    select b.queue_name, b.id, a.delay_ms, a.error,
+    select b.queue_name, b.id, a.delay_ms, a.error, b.message_count > 1 as several,
            b.failures + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
            coalesce(r.dead_letter, true) as kept
       from unnest(queues, ids, tokens, delays_ms, errors) as a (q, id, token, delay_ms, error)
@@ -27,7 +29,7 @@ begin
   ), gone as (
     delete from :SCHEMA.queue_message_batch b
      using mine m
-     where m.exhausted and b.queue_name = m.queue_name and b.id = m.id
+     where m.exhausted and not m.several and b.queue_name = m.queue_name and b.id = m.id
     returning b.*, m.error as why, m.kept
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
@@ -52,5 +54,7 @@ begin
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
   )
-  select d.id, d.outcome from done d;
+  select d.id, d.outcome from done d
+  union all
+  select m.id, 'divide' from mine m where m.exhausted and m.several;
 end $$;

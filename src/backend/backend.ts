@@ -9,18 +9,42 @@ import type { Batch, Lease, NewBatch } from "../batch/batch.js";
 import type { Recovery } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import type { SqlExecutor } from "../transaction/executors.js";
+import type { Inspector } from "./inspector.js";
+
+/** A queue with free slots on a node. */
+export interface Want {
+  readonly queue: string;
+  /** Free slots. */
+  readonly limit: number;
+  /** The newest message version this node knows: newer batches wait for a newer node (D10). */
+  readonly version: number;
+}
+
+/** A low-water mark: below this id there is, as far as the node knows, nothing of this queue and priority any more. */
+export interface Mark {
+  readonly queue: string;
+  readonly priority: number;
+  readonly fromId: string;
+}
 
 /** What a node asks for in one round. */
 export interface PollRequest {
   readonly owner: string;
-  /** Queues with free slots: how many, and the newest message version this node knows. */
-  readonly wants: readonly { readonly queue: string; readonly limit: number; readonly version: number }[];
-  /** Also promote what is due and recover what is orphaned or stale. */
+  readonly wants: readonly Want[];
+  /** Payload bytes of one answer; the first batch comes whatever its size (D7). */
+  readonly maxBytes: number;
+  /** Where to begin looking; without a mark, at the beginning. A backend may ignore them: they only save reading. */
+  readonly marks: readonly Mark[];
+  /** Also promote what is due, and answer when the next is. */
   readonly maintain: boolean;
-  /** Look for dead owners: only once the node's own session has stood for a while. */
+  /** Also recover what is stale. */
+  readonly recover: boolean;
+  /** And what is orphaned: only once the node's own session has stood for a while. */
   readonly orphans: boolean;
   /** Steps C2 and C3 of the wake-up protocol: say whether a publisher is in flight, then claim with a new snapshot. */
   readonly fallingAsleep: boolean;
+  /** Also delete a portion of what is kept no longer. */
+  readonly prune: boolean;
 }
 
 /** What one round found. */
@@ -32,6 +56,8 @@ export interface PollResult {
   readonly dueInMs?: number;
   /** A publisher was in flight: its rows may appear without a notification, so do not sleep yet. */
   readonly publishing: boolean;
+  /** How long the claim took where the data is, in ms; absent when it was quick. */
+  readonly scanMs?: number;
 }
 
 /** A batch whose handler failed. */
@@ -61,6 +87,15 @@ export interface PartialSettlement {
     readonly error: string;
   }[];
   /** The rest has failed once more and waits; absent: the lease goes on. */
+  readonly failure?: { readonly delayMs: number; readonly error: string };
+}
+
+/** A batch replaced by batches of one message. */
+export interface Division {
+  readonly lease: Lease;
+  /** What stays, in order: each a JSON array of one, with its place in the origin. */
+  readonly singles: readonly { readonly payload: string; readonly meta?: string; readonly position: number }[];
+  /** It has failed its last time: each message gets one attempt alone. Absent: it has crashed, and its counts go over. */
   readonly failure?: { readonly delayMs: number; readonly error: string };
 }
 
@@ -121,6 +156,8 @@ export interface OpenTransaction {
 
 /** Storage and wake-up behind a client. */
 export interface Backend {
+  /** What operators ask and do; apart from the data path. */
+  readonly inspector: Inspector;
   /** Stores the batches, all or none; their ids in order. Through `tx` the caller's commit decides, and the wake-up is built in. */
   publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<readonly string[]>;
   begin(options?: TransactionOptions): Promise<OpenTransaction>;
@@ -130,12 +167,17 @@ export interface Backend {
   poll(request: PollRequest): Promise<PollResult>;
   /** Success, final. The ids that were still ours. */
   ack(leases: readonly Lease[]): Promise<ReadonlySet<string>>;
-  /** One failure more: waits, or dies at its limit. */
-  retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead">>;
+  /**
+   * One failure more: waits, or dies at its limit. A batch of several messages does not die: it is left in flight and
+   * answered `divide`, for its owner to divide it.
+   */
+  retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead" | "divide">>;
   deadLetter(batches: readonly DeadBatch[]): Promise<ReadonlySet<string>>;
   /** Gives batches back with no attempt spent, and wakes. */
   release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>>;
   settlePart(settlement: PartialSettlement): Promise<"kept" | "delayed" | "gone" | undefined>;
+  /** Replaces the batch by batches of one, and wakes; their ids, none where it was lost. The messages keep their ids (D13). */
+  divide(division: Division): Promise<readonly string[]>;
   heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>>;
   /** Records queues in the registry; what was recorded differently before. */
   register(definitions: readonly QueueDefinition[], node: string): Promise<readonly RegistryDifference[]>;
@@ -145,8 +187,8 @@ export interface Backend {
   echo(nonce: string): Promise<void>;
   /** @throws PostriderError `ERR_NOT_MIGRATED`, `ERR_DATABASE_NEWER` */
   check(): Promise<void>;
-  /** Notes the start or the end of a node, for people. */
-  noteNode(owner: string, name: string, event: "started" | "stopped"): Promise<void>;
+  /** Notes the start of a node, with the message version it knows of each queue, or without those its end. */
+  noteNode(owner: string, name: string, versions?: Readonly<Record<string, number>>): Promise<void>;
   /** Whether an error will pass (connection, serialization, resources) or stays the same however often it is tried. */
   isPassing(error: unknown): boolean;
   /** Whether a statement that failed like this may have been carried out all the same: nobody answered. */

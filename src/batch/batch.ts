@@ -3,7 +3,8 @@
  *
  *   pending ──claim──> processing ──ack──> (gone)
  *      ^                  │  │  └──────────> dead      given up: attempts, crash, schema, decode, rejected
- *      │                  │  └─retry──> delayed ──promote──> pending
+ *      │                  │  ├─retry──> delayed ──promote──> pending
+ *      │                  │  └─divide─> (gone), and a batch of its own, pending or delayed, for each message
  *      └──release, recover┘
  *
  * Ids are strings: they are 64-bit in the database, and a number loses them past 2^53.
@@ -41,6 +42,8 @@ export interface Batch extends Lease {
   readonly priority: number;
   readonly version: number;
   readonly messageCount: number;
+  /** Of the payload as stored. */
+  readonly bytes: number;
   readonly payload: string;
   readonly meta?: string;
   readonly publishedAt: Date;

@@ -170,7 +170,17 @@ export class Poller implements Service {
     const maintain = !fallingAsleep && (now - this.#maintainedAt >= maintainEveryMs || now >= this.#dueAt);
     const orphans = sessionUpForMs() >= orphanAfterMs();
     const wants = slots.wants();
-    const result = await backend.poll({ owner, wants, maintain, orphans, fallingAsleep });
+    const result = await backend.poll({
+      owner,
+      wants,
+      maxBytes: 64 * 1024 * 1024,
+      marks: [],
+      maintain,
+      recover: maintain,
+      orphans,
+      fallingAsleep,
+      prune: false,
+    });
     if (maintain) {
       this.#maintainedAt = now;
       this.#dueAt = result.dueInMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + result.dueInMs;

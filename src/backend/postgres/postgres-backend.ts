@@ -10,6 +10,7 @@ import type { SqlExecutor } from "../../transaction/executors.js";
 import type {
   Backend,
   DeadBatch,
+  Division,
   FailedBatch,
   HeartbeatAnswer,
   ListenEvents,
@@ -21,25 +22,38 @@ import type {
   RegistryDifference,
   TransactionOptions,
 } from "../backend.js";
-import type { Connections } from "./connection.js";
+import type { Inspector } from "../inspector.js";
+import { type ConnectionOptions, Connections } from "./connection.js";
 import { insertAll, insertPortions } from "./insert.js";
 import { echoChannel, openListenSession } from "./listen.js";
 import { checkMigrated } from "./migrate.js";
-import { answersOf, batchOf, type ClaimedRow, claimOrder, leaseArrays, storableText } from "./rows.js";
+import { PostgresInspector } from "./postgres-inspector.js";
+import { answersOf, batchOf, type ClaimedRow, claimOrder, leaseArrays } from "./rows.js";
 import { type SchemaName, schemaName } from "./schema-name.js";
 import { isPassing, isUnanswered } from "./sqlstate.js";
+import { storableText } from "./stored-text.js";
 import { beginTransaction } from "./transaction.js";
 
+/** Options of {@link PostgresBackend}: an address or a pool, and where in that database the queue lives. */
+export interface PostgresBackendOptions extends Partial<ConnectionOptions> {
+  /** Default `postrider`. */
+  readonly schema?: string;
+}
+
 export class PostgresBackend implements Backend {
+  readonly inspector: Inspector;
   readonly #connections: Connections;
   readonly #schema: SchemaName;
+  /** Publishes of this process under way. */
   readonly #table: string;
   readonly #echoChannel = echoChannel();
 
-  constructor(connections: Connections, schema = "postrider") {
-    this.#connections = connections;
+  /** Connects at first use. @throws PostriderError `ERR_SCHEMA_NAME` */
+  constructor({ schema = "postrider", onIdleError = () => undefined, ...options }: PostgresBackendOptions) {
+    this.#connections = new Connections({ ...options, onIdleError });
     this.#schema = schemaName(schema);
     this.#table = `${this.#schema.quoted}.queue_message_batch`;
+    this.inspector = new PostgresInspector(this.#connections, this.#schema);
   }
 
   async publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<readonly string[]> {
@@ -67,23 +81,30 @@ export class PostgresBackend implements Backend {
   }
 
   async poll(request: PollRequest): Promise<PollResult> {
-    const { wants, owner, maintain, orphans, fallingAsleep } = request;
-    const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7)", [
+    const { wants, marks } = request;
+    const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)", [
       wants.map(({ queue }) => queue),
       wants.map(({ limit }) => limit),
       wants.map(({ version }) => version),
-      owner,
-      maintain,
-      orphans,
-      fallingAsleep,
+      request.owner,
+      request.maxBytes,
+      marks.map(({ queue }) => queue),
+      marks.map(({ priority }) => priority),
+      marks.map(({ fromId }) => fromId),
+      request.maintain,
+      request.recover,
+      request.orphans,
+      request.fallingAsleep,
+      request.prune,
     ]);
-    const report = rows[0]?.report as Report | null | undefined;
+    const report = rows.at(-1)?.report as Report | null | undefined;
     const batches = (rows as unknown as ClaimedRow[]).filter(({ id }) => id !== null).map(batchOf);
     return {
       batches: batches.sort(claimOrder),
       recovered: (report?.recovered ?? []).map(recoveryOf),
       publishing: report?.publishing ?? false,
       ...(report?.due === undefined ? {} : { dueInMs: report.due }),
+      ...(report?.scan === undefined ? {} : { scanMs: report.scan }),
     };
   }
 
@@ -91,13 +112,13 @@ export class PostgresBackend implements Backend {
     return idsOf(await this.#call("ack($1, $2, $3) as id", leaseArrays(leases)));
   }
 
-  async retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead">> {
+  async retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead" | "divide">> {
     const rows = await this.#call("retry($1, $2, $3, $4, $5)", [
       ...leaseArrays(failures.map(({ lease }) => lease)),
       failures.map(({ delayMs }) => Math.round(delayMs)),
       failures.map(({ error }) => storableText(error)),
     ]);
-    return new Map(rows.map(({ id, outcome }) => [id as string, outcome as "delayed" | "dead"]));
+    return new Map(rows.map(({ id, outcome }) => [id as string, outcome as "delayed" | "dead" | "divide"]));
   }
 
   async deadLetter(batches: readonly DeadBatch[]): Promise<ReadonlySet<string>> {
@@ -137,12 +158,29 @@ export class PostgresBackend implements Backend {
     return (rows[0]?.answer ?? undefined) as "kept" | "delayed" | "gone" | undefined;
   }
 
+  async divide({ lease, singles, failure }: Division): Promise<readonly string[]> {
+    const rows = await this.#call("divide($1, $2, $3, $4, $5, $6, $7, $8, $9) as id", [
+      lease.queue,
+      lease.id,
+      lease.token,
+      singles.map(({ payload }) => payload),
+      singles.map(({ meta }) => meta ?? null),
+      singles.map(({ position }) => position),
+      failure !== undefined,
+      Math.round(failure?.delayMs ?? 0),
+      failure === undefined ? null : storableText(failure.error),
+    ]);
+    return rows.map(({ id }) => id as string);
+  }
+
   async heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>> {
     return answersOf(await this.#call("heartbeat($1, $2, $3)", leaseArrays(leases)));
   }
 
   async register(definitions: readonly QueueDefinition[], node: string): Promise<readonly RegistryDifference[]> {
-    const recorded = definitions.map(({ name, settings, schemaHash, schema }) => ({
+    // In one order on every node: registering locks the queues' rows one after another.
+    const inOrder = [...definitions].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const recorded = inOrder.map(({ name, settings, schemaHash, schema }) => ({
       name,
       version: settings.version,
       schemaHash,
@@ -155,7 +193,7 @@ export class PostgresBackend implements Backend {
       "jsonb_array_elements($1::jsonb) with ordinality as d (value, place) cross join lateral",
       "d.place - 1 as place, r.*",
     );
-    return rows.flatMap((row) => differenceOf(row, definitions));
+    return rows.flatMap((row) => differenceOf(row, inOrder));
   }
 
   async listen(events: ListenEvents): Promise<ListenSession> {
@@ -170,12 +208,8 @@ export class PostgresBackend implements Backend {
     await checkMigrated(this.#connections.pool(), this.#schema.name);
   }
 
-  async noteNode(owner: string, name: string, event: "started" | "stopped"): Promise<void> {
-    const statement =
-      event === "started"
-        ? `insert into ${this.#schema.quoted}.node (owner, name) values ($1, $2) on conflict do nothing`
-        : `update ${this.#schema.quoted}.node set stopped_at = clock_timestamp() where owner = $1 and name = $2`;
-    await this.#connections.pool().query(statement, [owner, name]);
+  async noteNode(owner: string, name: string, versions?: Readonly<Record<string, number>>): Promise<void> {
+    await this.#call("note_node($1, $2, $3)", [owner, name, versions === undefined ? null : JSON.stringify(versions)]);
   }
 
   isPassing(error: unknown): boolean {
@@ -200,6 +234,7 @@ export class PostgresBackend implements Backend {
 
 interface Report {
   readonly due?: number;
+  readonly scan?: number;
   readonly publishing?: boolean;
   readonly recovered?: readonly { queue_name: string; reason: "orphan" | "stale"; recovered: number; died: number }[];
 }

@@ -12,6 +12,7 @@ export interface ClaimedRow {
   readonly priority: number;
   readonly version: number;
   readonly message_count: number;
+  readonly bytes: number;
   readonly payload: string;
   readonly meta: string | null;
   readonly created_at: Date;
@@ -31,6 +32,7 @@ export function batchOf(row: ClaimedRow): Batch {
     priority: row.priority,
     version: row.version,
     messageCount: row.message_count,
+    bytes: row.bytes,
     payload: row.payload,
     ...(row.meta === null ? {} : { meta: row.meta }),
     publishedAt: row.origin_at ?? row.created_at,
@@ -48,11 +50,6 @@ export function claimOrder(a: Batch, b: Batch): number {
 /** The three arrays that name leases in every settling function. */
 export function leaseArrays(leases: readonly Lease[]): [string[], string[], string[]] {
   return [leases.map(({ queue }) => queue), leases.map(({ id }) => id), leases.map(({ token }) => token)];
-}
-
-/** Error texts of any bytes: PostgreSQL's text holds no NUL, so it is written as an escape. Cut at 20,000 characters. */
-export function storableText(text: string): string {
-  return text.slice(0, 20_000).toWellFormed().replaceAll("\0", "\\u0000");
 }
 
 /** The rows of `heartbeat`, which both the pool and the LISTEN session ask. */

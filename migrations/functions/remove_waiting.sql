@@ -1,0 +1,25 @@
+-- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
+--   queue     its name
+--   batch_id  only this one; null: any, in portions of max_rows
+-- Locks: the rows in id order, SKIP LOCKED: what is being claimed at this moment is in flight.
+create or replace function :SCHEMA.remove_waiting(queue text, batch_id bigint, max_rows int default 1000) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  removed int;
+begin
+  with chosen as materialized (
+    select b.id
+      from :SCHEMA.queue_message_batch b
+     where b.queue_name = queue and b.status in ('pending', 'delayed')
+       and (remove_waiting.batch_id is null or b.id = remove_waiting.batch_id)
+     order by b.id
+     limit max_rows
+       for update skip locked
+  )
+  delete from :SCHEMA.queue_message_batch b using chosen c where b.queue_name = queue and b.id = c.id;
+  get diagnostics removed = row_count;
+  return removed;
+end $$;
