@@ -7,6 +7,7 @@ import type { QueueModel } from "../model.js";
 import { deliverSchema } from "../variants/deliver-schema.js";
 import { publishSchema } from "../variants/publish-schema.js";
 import { header } from "./header.js";
+import { validatorModuleBody } from "./validator-module.js";
 
 /** The options that decide what a validator accepts; tests compile the original schema with the same. */
 export const validationOptions = {
@@ -38,17 +39,15 @@ export function validatorsModule(queue: QueueModel): string {
     messages: false,
     inlineRefs: false,
     logger: false,
-    code: { source: true, esm: true, lines: true },
+    // ajv's optimiser and its line breaks cost more than half of the time, and the result runs no faster.
+    code: { source: true, esm: true, optimize: false },
   });
   addFormats.default(ajv);
   ajv.addSchema(publish as object, "publish");
   ajv.addSchema(deliver as object, "deliver");
   const code = standalone.default(ajv, { publish: "publish", deliver: "deliver" });
-  return `${header(queue.file.display)}\n${asModule(code)}`;
+  return `${header(queue.file.display)}\n${validatorModuleBody(code)}`;
 }
-
-/** The run-time parts that validators may call; a test compares them with `validatorParts` of the runtime. */
-export const validatorPartNames: ReadonlySet<string> = new Set(["ucs2length", "equal", "formats"]);
 
 /** Their declarations. */
 export function validatorsDeclarations(queue: QueueModel): string {
@@ -61,29 +60,4 @@ export function validatorsDeclarations(queue: QueueModel): string {
     "export declare const deliver: Validate;",
     "",
   ].join("\n");
-}
-
-// ajv's ESM output still calls `require` for its run-time parts (ajv#1976, #2209, #2598).
-function asModule(code: string): string {
-  const body = code
-    .replace(/^"use strict";\n?/, "")
-    .replace(/require\("([^"]+)"\)/g, (_, module: string) => partOf(module));
-  if (/\brequire\(/.test(body)) throw new Error("a require is left in a generated validator");
-  const imports = body.includes("$rt.") ? ['import * as $rt from "postrider";'] : [];
-  return `${[...imports, withoutUnusedSchemas(body).trim()].join("\n")}\n`;
-}
-
-// Generated code imports from "postrider" alone: a strict package manager would not let it see our `ajv`.
-function partOf(module: string): string {
-  const name = /^(?:ajv|ajv-formats)\/dist\/(?:runtime\/)?(\w+)$/.exec(module)?.[1];
-  if (name === undefined || !validatorPartNames.has(name))
-    throw new Error(`validators need ${module}, which postrider does not hand out`);
-  return `$rt.validatorParts.${name}`;
-}
-
-// ajv embeds every schema it compiled; most are named nowhere else.
-function withoutUnusedSchemas(body: string): string {
-  return body.replace(/^const (schema\d+) = .*;\n/gm, (line, name: string) =>
-    body.split(new RegExp(`\\b${name}\\b`)).length > 2 ? line : "",
-  );
 }

@@ -12,7 +12,7 @@ export interface Validators {
 export function runValidators(module: string): Validators {
   const body = module
     .replace('import * as $rt from "postrider";', "")
-    .replace(/^export const (\w+) = /gm, "$exports.$1 = ");
+    .replace(/(^|;)export const (\w+) = /gm, "$1$exports.$2 = ");
   // The text is what the generator made of our own test's schema.
   const run = new Function("$rt", "$exports", body) as (rt: unknown, exports: Record<string, unknown>) => void;
   const exports: Record<string, unknown> = {};
