@@ -138,6 +138,7 @@ create function fall_asleep(queues text[]) returns integer[] language plpgsql se
 create function has_pending(queue text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set plan_cache_mode=force_generic_plan;
 create function heartbeat(queues text[], ids bigint[], tokens bigint[]) returns TABLE(id bigint, answer text) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function insert_batch(queue text, chunk text, messages integer, version integer, delay_ms bigint, priority integer, headers jsonb) returns bigint language plpgsql set search_path=pg_catalog, pg_temp;
+create function insert_one(queue text, version integer, priority integer, message_count integer, payload text, meta text, announces boolean) returns bigint language plpgsql;
 create function is_alive(owner text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp;
 create function next_due_ms() returns bigint language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;
 create function note_node(owner text, name text, versions jsonb) returns void language plpgsql set search_path=pg_catalog, pg_temp;

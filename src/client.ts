@@ -175,7 +175,7 @@ class Client implements Omit<Runtime, "publishTo"> {
       backend: this.#backend,
       instrument: this.#instrument,
       budget: this.#budget,
-      onStored: (queue, delayed) => this.#announce([queue], delayed),
+      onStored: (queue, { delayed, announced }) => this.#announce([queue], delayed, announced),
     });
     this.#publishers.set(definition.name, publisher);
     return publisher;
@@ -187,15 +187,15 @@ class Client implements Omit<Runtime, "publishTo"> {
       instrument: this.#instrument,
       client: this,
       flush: (scope) => flushScope(scope, this.#instrument),
-      onCommitted: (queues) => this.#announce(queues, true),
+      onCommitted: (queues) => this.#announce(queues, true, false),
     };
   }
 
   // This node's own poller first: it is the nearest, and once it has looked it no longer sleeps.
-  #announce(queues: readonly string[], marked: boolean): void {
+  #announce(queues: readonly string[], marked: boolean, announced: boolean): void {
     if (queues.length === 0) return;
     this.#worker?.signal.ring("notify", marked);
-    this.#waker.wake(queues, marked);
+    if (!announced) this.#waker.wake(queues, marked);
   }
 
   /** The open transaction the caller runs in, if it is one of this client (T5). */

@@ -154,12 +154,20 @@ export interface OpenTransaction {
   rollback(): Promise<void>;
 }
 
+/** What a publish came to. */
+export interface Stored {
+  /** In the order of the batches. */
+  readonly ids: readonly string[];
+  /** Sleeping pollers are notified by the publish itself; otherwise `wake` must follow its commit. */
+  readonly announced: boolean;
+}
+
 /** Storage and wake-up behind a client. */
 export interface Backend {
   /** What operators ask and do; apart from the data path. */
   readonly inspector: Inspector;
-  /** Stores the batches, all or none; their ids in order. Through `tx` the caller's commit decides, and the wake-up is built in. */
-  publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<readonly string[]>;
+  /** Stores the batches, all or none. Through `tx` the caller's commit decides. */
+  publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<Stored>;
   begin(options?: TransactionOptions): Promise<OpenTransaction>;
   /** Notifies the pollers that sleep on these queues, after the commit of what was published. `marked`: some of it is delayed. */
   wake(queues: readonly string[], marked: boolean): Promise<void>;

@@ -16,4 +16,6 @@ export interface Stowage {
 export interface OutgoingMessage extends EncodedMessage {
   readonly stowage: Stowage;
   readonly headers?: Headers;
+  /** Equal for messages that are repeats of each other; absent where the queue has no such rule or a key is missing. */
+  readonly dedupKey?: string;
 }

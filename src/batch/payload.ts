@@ -1,5 +1,6 @@
 /** Messages to text and back, face to face: encoded once where they are published, decoded once where they are delivered. */
 import { PostriderError } from "../errors.js";
+import { jsonFormOf, nameOf, type Unserializable, unserializableIn } from "./json-form.js";
 
 /** String metadata beside a message. */
 export type Headers = Readonly<Record<string, string>>;
@@ -8,32 +9,26 @@ export type Headers = Readonly<Record<string, string>>;
 export interface EncodedMessage {
   readonly json: string;
   readonly bytes: number;
-  /** The JSON form read back: what is validated is what is stored. */
-  readonly value: unknown;
 }
 
 /**
  * Encodes one message now, so that later changes to the caller's object change nothing (P1).
  *
+ * @returns `value`: what the JSON reads back as, which is what must be validated; the message itself where that is the same
  * @throws PostriderError `ERR_MESSAGE_NOT_SERIALIZABLE` with the path of what JSON cannot hold
  */
-export function encodeMessage(queue: string, message: unknown): EncodedMessage {
+export function encodeMessage(queue: string, message: unknown): EncodedMessage & { readonly value: unknown } {
   let json: string | undefined;
   try {
     json = JSON.stringify(message);
   } catch (cause) {
-    // A cycle, a bigint, a throwing toJSON, or nesting deeper than the stack: the walk below finds where.
-    throw notSerializable(
-      queue,
-      findUnserializable(message, "", new Set()) ?? { path: "", what: String(cause) },
-      cause,
-    );
+    // A cycle, a bigint, a throwing toJSON, or nesting deeper than the stack.
+    throw notSerializable(queue, unserializableIn(message) ?? { path: "", what: String(cause) }, cause);
   }
   if (json === undefined) throw notSerializable(queue, { path: "", what: nameOf(message) });
-  // JSON.stringify drops functions and symbols in silence; a replacer that sees them costs five times the walk.
-  const found = findUnserializable(message, "", undefined);
-  if (found !== undefined) throw notSerializable(queue, found);
-  return { json, bytes: Buffer.byteLength(json), value: JSON.parse(json) };
+  const form = jsonFormOf(message);
+  if (typeof form === "object") throw notSerializable(queue, form);
+  return { json, bytes: Buffer.byteLength(json), value: form === "same" ? message : JSON.parse(json) };
 }
 
 /** The payload of a batch from its messages' JSON. */
@@ -66,53 +61,6 @@ export function decodeMeta(meta: string | undefined, messageCount: number): read
     const entry = entries?.[index];
     return typeof entry === "object" && entry !== null ? (entry as Headers) : noHeaders;
   });
-}
-
-interface Unserializable {
-  readonly path: string;
-  readonly what: string;
-}
-
-// `ancestors` only where JSON.stringify has already failed: what it accepted has no cycles.
-function findUnserializable(
-  value: unknown,
-  path: string,
-  ancestors: Set<object> | undefined,
-): Unserializable | undefined {
-  if (typeof value === "function" || typeof value === "symbol" || typeof value === "bigint") {
-    return { path, what: nameOf(value) };
-  }
-  if (typeof value !== "object" || value === null) return undefined;
-  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return undefined;
-  if (ancestors?.has(value)) return { path, what: "a cycle" };
-  if (ancestors !== undefined && ancestors.size > 1_000) return { path: path.slice(0, 100), what: "nesting too deep" };
-  ancestors?.add(value);
-  const found = findInside(value, path, ancestors);
-  ancestors?.delete(value);
-  return found;
-}
-
-function findInside(value: object, path: string, ancestors: Set<object> | undefined): Unserializable | undefined {
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) {
-      const found = findUnserializable(value[index], `${path}/${index}`, ancestors);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-  for (const key in value) {
-    const inner = (value as Record<string, unknown>)[key];
-    // The path is only built for what needs a closer look: strings and numbers are nearly everything.
-    if (typeof inner === "string" || typeof inner === "number" || !Object.hasOwn(value, key)) continue;
-    const found = findUnserializable(inner, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, ancestors);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function nameOf(value: unknown): string {
-  if (value === undefined) return "undefined";
-  return `a ${typeof value}`;
 }
 
 function notSerializable(queue: string, { path, what }: Unserializable, cause?: unknown): PostriderError {

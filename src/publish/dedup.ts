@@ -10,15 +10,14 @@ export interface Deduplicated<Message> {
 }
 
 /** A message that lacks one of the keys is never a duplicate; the kept one keeps its place. */
-export function dedup<Message extends { readonly value: unknown }>(
+export function dedup<Message extends { readonly dedupKey?: string }>(
   rule: Dedup | undefined,
   messages: readonly Message[],
 ): Deduplicated<Message> {
   if (rule === undefined || messages.length < 2) return { kept: messages, dropped: 0 };
   const kept = new Map<string, number>();
   const duplicates = new Set<number>();
-  for (const [index, { value }] of messages.entries()) {
-    const key = keyOf(rule, value);
+  for (const [index, { dedupKey: key }] of messages.entries()) {
     if (key === undefined) continue;
     const earlier = kept.get(key);
     if (earlier === undefined) {
@@ -34,7 +33,8 @@ export function dedup<Message extends { readonly value: unknown }>(
   return { kept: messages.filter((_, index) => !duplicates.has(index)), dropped: duplicates.size };
 }
 
-function keyOf(rule: Dedup, message: unknown): string | undefined {
+/** Taken when the message is published: the caller may change the object before it is written. */
+export function dedupKeyOf(rule: Dedup, message: unknown): string | undefined {
   const values: unknown[] = [];
   for (const pointer of rule.by) {
     const value = valueAt(message, pointer);

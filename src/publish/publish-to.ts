@@ -16,7 +16,8 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
   const publishOne = (message: unknown, options?: PublishOptions): Promise<Published> => {
     try {
       const to = publisher();
-      return to.publish([to.prepare(message, options)], options, scopeOf(), publishedOne);
+      const scope = scopeOf();
+      return to.publish([to.prepare(message, options, scope !== undefined)], options, scope, publishedOne);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -24,7 +25,7 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
 
   const publishTogether = async (messages: Iterable<unknown>, options?: PublishOptions): Promise<PublishedMany> => {
     const to = publisher();
-    const prepared = Array.from(messages, (message) => to.prepare(message, options));
+    const prepared = Array.from(messages, (message) => to.prepare(message, options, true));
     checkTogether(to.definition.name, prepared);
     return await to.publish(prepared, options, scopeOf(), publishedMany);
   };
@@ -62,7 +63,7 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
     const to = publisher();
     const scope = scopeOf();
     const prepared: OutgoingMessage[] = [];
-    const result = await body((message) => prepared.push(to.prepare(message, options)));
+    const result = await body((message) => prepared.push(to.prepare(message, options, true)));
     checkTogether(to.definition.name, prepared);
     await to.publish(prepared, options, scope, publishedMany);
     return result;

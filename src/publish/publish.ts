@@ -9,20 +9,19 @@ import type { Scope } from "../transaction/scope.js";
 import type { Budget } from "./budget.js";
 import { QueueBuffer } from "./buffer.js";
 import { Chunker } from "./chunk.js";
-import { dedup } from "./dedup.js";
+import { dedup, dedupKeyOf } from "./dedup.js";
 import { Entry } from "./entry.js";
 import type { PublishOptions } from "./publisher.js";
 import { stowageOf } from "./stowage.js";
 import { validateOutgoing } from "./validate.js";
 import { withdrawal } from "./withdraw.js";
-import { write } from "./write.js";
+import { type OnStored, write } from "./write.js";
 
 export interface PublishParams {
   readonly backend: Backend;
   readonly instrument: Instrument;
   readonly budget: Budget;
-  /** Called after each commit, with the queue whose pollers are to be woken. */
-  readonly onStored: (queue: string, delayed: boolean) => void;
+  readonly onStored: OnStored;
 }
 
 /** Publishes to one queue. A scope is passed in by the client, which alone knows of the caller's transaction. */
@@ -37,14 +36,23 @@ export class QueuePublisher {
     this.#buffer = new QueueBuffer({ definition, ...params });
   }
 
-  /** Encodes and checks, synchronously: what the caller changes afterwards changes nothing (P1). */
-  prepare(message: unknown, options: PublishOptions | undefined): OutgoingMessage {
-    const encoded = encodeMessage(this.definition.name, message);
-    validateOutgoing(this.definition, encoded);
-    const stowage = stowageOf(this.definition.name, options);
-    return options?.headers === undefined
-      ? { ...encoded, stowage }
-      : { ...encoded, stowage, headers: { ...options.headers } };
+  /**
+   * Encodes and checks, synchronously: what the caller changes afterwards changes nothing (P1).
+   *
+   * @param together - whether other messages may be published together with it, so that it may be a repeat of one
+   */
+  prepare(message: unknown, options: PublishOptions | undefined, together: boolean): OutgoingMessage {
+    const { name, settings } = this.definition;
+    const { value, ...encoded } = encodeMessage(name, message);
+    validateOutgoing(this.definition, encoded, value);
+    const dedupKey = together && settings.dedup !== undefined ? dedupKeyOf(settings.dedup, value) : undefined;
+    return {
+      json: encoded.json,
+      bytes: encoded.bytes,
+      stowage: stowageOf(name, options),
+      ...(options?.headers === undefined ? {} : { headers: { ...options.headers } }),
+      ...(dedupKey === undefined ? {} : { dedupKey }),
+    };
   }
 
   /**
@@ -97,7 +105,7 @@ export class QueuePublisher {
     const chunker = new Chunker(this.definition);
     const kept = this.#dedup(messages);
     const places = kept.map((message) => chunker.add(message));
-    const ids = await this.#params.backend.publish(chunker.batches(), tx);
+    const { ids } = await this.#params.backend.publish(chunker.batches(), tx);
     this.#params.instrument.emit("published", { queue: this.definition.name, messages: kept.length });
     return places.map((place) => ids[place] as string);
   }

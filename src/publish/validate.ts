@@ -5,7 +5,7 @@ import { explain } from "../queue/explain.js";
 import type { QueueDefinition } from "../queue/queue.js";
 
 /** @throws PostriderError `ERR_MESSAGE_INVALID` with pointer, expected and found; `ERR_MESSAGE_TOO_LARGE` */
-export function validateOutgoing(definition: QueueDefinition, message: EncodedMessage): void {
+export function validateOutgoing(definition: QueueDefinition, message: EncodedMessage, value: unknown): void {
   const { name, settings } = definition;
   // Two bytes are the brackets of a batch that holds this message alone.
   if (message.bytes + 2 > settings.maxBatchBytes) {
@@ -15,7 +15,7 @@ export function validateOutgoing(definition: QueueDefinition, message: EncodedMe
       { details: { queue: name, bytes: message.bytes, maxBatchBytes: settings.maxBatchBytes } },
     );
   }
-  if (definition.validatePublish(message.value)) return;
-  const { text, ...details } = explain(definition, definition.validatePublish.errors ?? [], message.value);
+  if (definition.validatePublish(value)) return;
+  const { text, ...details } = explain(definition, definition.validatePublish.errors ?? [], value);
   throw new PostriderError("ERR_MESSAGE_INVALID", `queue "${name}": ${text}`, { details: { queue: name, ...details } });
 }

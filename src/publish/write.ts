@@ -6,12 +6,14 @@ import { Chunker } from "./chunk.js";
 import type { Entry } from "./entry.js";
 import { isDelayed } from "./stowage.js";
 
+/** Called after each commit. `delayed`: some of it is not to be delivered yet. `announced`: other nodes know already. */
+export type OnStored = (queue: string, how: { readonly delayed: boolean; readonly announced: boolean }) => void;
+
 export interface WriteParams {
   readonly definition: QueueDefinition;
   readonly backend: Backend;
   readonly instrument: Instrument;
-  /** After each commit; `delayed` when some of it is not to be delivered yet. */
-  readonly onStored: (queue: string, delayed: boolean) => void;
+  readonly onStored: OnStored;
 }
 
 /** The entries that met a passing error, to be tried again, and that error. */
@@ -29,12 +31,12 @@ export async function write(params: WriteParams, entries: readonly Entry[]): Pro
   const chunker = new Chunker(definition);
   const places = entries.map(({ messages }) => messages.map((message) => chunker.add(message)));
   try {
-    const ids = await backend.publish(chunker.batches());
+    const { ids, announced } = await backend.publish(chunker.batches());
     for (const [index, entry] of entries.entries()) {
       entry.stored((places[index] as number[]).map((place) => ids[place] as string));
     }
     instrument.emit("published", { queue: definition.name, messages: countOf(entries) });
-    onStored(definition.name, hasDelayed(entries));
+    onStored(definition.name, { delayed: hasDelayed(entries), announced });
     return { entries: [] };
   } catch (error) {
     if (backend.isPassing(error)) {
@@ -63,7 +65,7 @@ function noteFailure(
   if (!backend.isUnanswered(error)) return;
   // It may have been stored all the same, so it may have to be announced; and it will be stored again.
   instrument.emit("publishUnknown", { queue: definition.name, messages: countOf(entries) });
-  onStored(definition.name, hasDelayed(entries));
+  onStored(definition.name, { delayed: hasDelayed(entries), announced: false });
 }
 
 function hasDelayed(entries: readonly Entry[]): boolean {

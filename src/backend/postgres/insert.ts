@@ -26,14 +26,10 @@ const columns = [
 ];
 
 /**
- * @param table - the batch table, schema-qualified and quoted
+ * @param schema - quoted
  * @param quiet - true: the caller wakes after its commit; false: the trigger does, inside the transaction
  */
-function insertStatement(
-  table: string,
-  batches: readonly NewBatch[],
-  quiet: boolean,
-): { text: string; values: unknown[] } {
+function insertStatement(schema: string, batches: readonly NewBatch[], quiet: boolean): Statement {
   const values: unknown[] = [];
   const bind = (value: unknown, type: string) => `$${values.push(value ?? null)}::${type}`;
   const rows = batches.map((batch) => {
@@ -53,7 +49,15 @@ function insertStatement(
     ];
     return `(${fields.join(", ")})`;
   });
-  return { text: `insert into ${table} (${columns.join(", ")}) values ${rows.join(", ")} returning id`, values };
+  return {
+    text: `insert into ${schema}.queue_message_batch (${columns.join(", ")}) values ${rows.join(", ")} returning id`,
+    values,
+  };
+}
+
+interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
 }
 
 // Counted from the insert on the database's clock: the node's own may be wrong by any amount.
@@ -83,15 +87,43 @@ export function insertPortions(batches: readonly NewBatch[]): readonly (readonly
 /** Runs the portions one after another through one executor; the ids in order. Parameters as in {@link insertStatement}. */
 export async function insertAll(
   executor: SqlExecutor,
-  table: string,
+  schema: string,
   portions: readonly (readonly NewBatch[])[],
   quiet: boolean,
 ): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const portion of portions) {
-    const { text, values } = insertStatement(table, portion, quiet);
+    const { text, values } = insertStatement(schema, portion, quiet);
     const { rows } = await executor.query(text, values);
     for (const { id } of rows) ids.push(String(id));
   }
   return ids;
+}
+
+/**
+ * The usual publish: one plain batch, through a function whose plan the session keeps (two thirds of the statement's time).
+ *
+ * @param announces - true: sleeping pollers are notified by this very transaction
+ */
+export async function insertOne(
+  executor: SqlExecutor,
+  schema: string,
+  { queue, version, priority, messageCount, payload, meta }: NewBatch,
+  announces: boolean,
+): Promise<string> {
+  const { rows } = await executor.query(`select ${schema}.insert_one($1, $2, $3, $4, $5, $6, $7) as id`, [
+    queue,
+    version,
+    priority,
+    messageCount,
+    payload,
+    meta ?? null,
+    announces,
+  ]);
+  return String(rows[0]?.id);
+}
+
+/** Whether a batch has none of the options that `insert_one` does not know. */
+export function isPlain({ delayMs = 0, runAt, maxAttempts, staleAfterMs }: NewBatch): boolean {
+  return delayMs <= 0 && runAt === undefined && maxAttempts === undefined && staleAfterMs === undefined;
 }

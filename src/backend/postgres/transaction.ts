@@ -6,7 +6,7 @@ import { insertAll, insertPortions } from "./insert.js";
 
 export async function beginTransaction(
   pool: pg.Pool,
-  table: string,
+  schema: string,
   { isolation, readOnly }: TransactionOptions,
 ): Promise<OpenTransaction> {
   const client = await pool.connect();
@@ -26,7 +26,7 @@ export async function beginTransaction(
   }
   return {
     executor: client,
-    publish: (batches: readonly NewBatch[]) => insertAll(client, table, insertPortions(batches), true),
+    publish: (batches: readonly NewBatch[]) => insertAll(client, schema, insertPortions(batches), true),
     savepoint: (name) => client.query(`savepoint ${name}`).then(() => undefined),
     releaseSavepoint: (name) => client.query(`release savepoint ${name}`).then(() => undefined),
     rollbackTo: (name) => client.query(`rollback to savepoint ${name}`).then(() => undefined),
