@@ -5,6 +5,7 @@ import type { QueueDefinition } from "../queue/queue.js";
 import { monotonicMs } from "../time.js";
 import { backoffMs } from "./backoff.js";
 import { type Delivery, openDelivery, restOf, singleOf, withoutMessages } from "./delivery.js";
+import { divide, isSuspect, retryOrDivide } from "./division.js";
 import { type Handler, handle, timedOut } from "./handle.js";
 import type { InFlight } from "./in-flight.js";
 import { errorText, type Outcome } from "./outcome.js";
@@ -19,13 +20,20 @@ export interface DeliverParams {
   readonly logger: Logger;
 }
 
-/** Delivers one claimed batch. Never rejects. Resolves when it is settled and its handler has ended: the slot is free. */
-export async function deliver(params: DeliverParams, batch: Batch): Promise<void> {
+/**
+ * Delivers one claimed batch. Never rejects. Resolves when it is settled and its handler has ended: the slot is free.
+ *
+ * @param turn - what must have ended before it begins
+ */
+export async function deliver(params: DeliverParams, batch: Batch, turn: Promise<unknown>): Promise<void> {
   const { definition, inFlight, settler, instrument } = params;
   const abort = inFlight.hold(batch, definition.settings.orphanAfterMs);
   try {
+    await Promise.race([turn, aborted(abort.signal)]);
+    if (abort.signal.aborted) return inFlight.isLost(batch) ? undefined : await settler.release(batch, 0);
     const delivery = await openDelivery(definition, batch, settler);
     if (delivery === undefined) return;
+    if (isSuspect(delivery)) return await divide(settler, delivery);
     const { outcome, ended } = await runHandler(params, delivery, abort);
     // After a forced stop the batch has been released: nothing this handler says counts any more.
     if (!inFlight.isLost(batch)) await settle(params, delivery, outcome);
@@ -36,6 +44,10 @@ export async function deliver(params: DeliverParams, batch: Batch): Promise<void
   } finally {
     inFlight.letGo(batch);
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 async function runHandler(params: DeliverParams, delivery: Delivery, abort: AbortController) {
@@ -76,7 +88,7 @@ async function settle(params: DeliverParams, delivery: Delivery, outcome: Outcom
     case "retry":
       if (inFlight.isStopping) return await settler.release(batch, 0);
       noteFailure(params, delivery, outcome.error);
-      return await settler.retry(batch, {
+      return await retryOrDivide(settler, delivery, {
         delayMs: outcome.delayMs ?? backoffMs(definition.settings.backoff, batch.failures + 1),
         error: errorText(outcome.error),
       });

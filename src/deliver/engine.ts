@@ -5,6 +5,7 @@ import type { QueueDefinition } from "../queue/queue.js";
 import { pause } from "../time.js";
 import type { Signal } from "../wake/signal.js";
 import { type DeliverParams, deliver } from "./deliver.js";
+import { crashesUntilAlone } from "./division.js";
 import type { Handler } from "./handle.js";
 import type { Listener } from "./handler.js";
 
@@ -14,8 +15,14 @@ interface Lane {
   readonly handler: Handler;
   readonly concurrency: number;
   readonly running: Set<Promise<void>>;
+  /** Batches that run alone, those that wait for it included. Nothing is claimed beside them. */
+  alone: number;
   stopping: boolean;
 }
+
+/** Payloads of one claim, and of everything a node holds (D7). */
+const claimBytes = 64 * 1024 * 1024;
+const heldBytes = 256 * 1024 * 1024;
 
 export interface EngineParams extends Omit<DeliverParams, "definition" | "handler"> {
   readonly signal: Signal;
@@ -39,7 +46,7 @@ export class Engine {
       const message = `queue "${definition.name}" already has a listener in this client; stop it first`;
       throw new PostriderError("ERR_LISTENER_EXISTS", message, { details: { queue: definition.name } });
     }
-    const lane: Lane = { definition, handler, concurrency, running: new Set(), stopping: false };
+    const lane: Lane = { definition, handler, concurrency, running: new Set(), alone: 0, stopping: false };
     this.#lanes.set(definition.name, lane);
     this.#params.signal.ring("slot");
     return { stop: () => this.#stopLane(lane) };
@@ -47,14 +54,19 @@ export class Engine {
 
   /** Queues with free slots, for the next claim. None while draining. */
   wants(): readonly { queue: string; limit: number; version: number }[] {
-    if (this.#draining) return [];
+    if (this.#draining || this.roomBytes <= 0) return [];
     return [...this.#lanes.values()]
-      .filter((lane) => !lane.stopping && lane.running.size < lane.concurrency)
+      .filter((lane) => !lane.stopping && lane.alone === 0 && lane.running.size < lane.concurrency)
       .map(({ definition, concurrency, running }) => ({
         queue: definition.name,
         limit: concurrency - running.size,
         version: definition.settings.version,
       }));
+  }
+
+  /** How many bytes of payload the next claim may bring. */
+  get roomBytes(): number {
+    return Math.min(claimBytes, heldBytes - this.#params.inFlight.bytes);
   }
 
   /** Starts the handlers of claimed batches. What has lost its listener meanwhile goes back. */
@@ -92,9 +104,15 @@ export class Engine {
     return [...this.#lanes.values()].reduce((sum, { running }) => sum + running.size, 0);
   }
 
-  #run({ definition, handler, running }: Lane, batch: Batch): void {
-    const run = deliver({ ...this.#params, definition, handler }, batch).finally(() => {
+  // A batch that has seen two crashes runs alone in its queue (R5): after what runs, and before what came with it.
+  #run(lane: Lane, batch: Batch): void {
+    const { definition, handler, running } = lane;
+    const isAlone = batch.crashes >= crashesUntilAlone;
+    const turn = isAlone || lane.alone > 0 ? Promise.all(running) : Promise.resolve();
+    if (isAlone) lane.alone += 1;
+    const run = deliver({ ...this.#params, definition, handler }, batch, turn).finally(() => {
       running.delete(run);
+      if (isAlone) lane.alone -= 1;
       this.#params.signal.ring("slot");
     });
     running.add(run);

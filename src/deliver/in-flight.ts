@@ -42,6 +42,13 @@ export class InFlight {
     return this.#held.get(keyOf(lease))?.lost ?? true;
   }
 
+  /** Bytes of all payloads held. */
+  get bytes(): number {
+    let sum = 0;
+    for (const { batch } of this.#held.values()) sum += batch.bytes;
+    return sum;
+  }
+
   leases(): readonly Lease[] {
     return [...this.#held.values()].filter(({ lost }) => !lost).map(({ batch }) => batch);
   }

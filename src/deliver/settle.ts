@@ -2,7 +2,7 @@
  * Writes outcomes, those of a node together: while one statement is under way, the next acknowledgements gather. A statement
  * that fails is repeated until the lease is lost: the handler has run, and does not run again for that (D8).
  */
-import type { Backend, DeadBatch, FailedBatch, PartialSettlement } from "../backend/backend.js";
+import type { Backend, DeadBatch, Division, FailedBatch, PartialSettlement } from "../backend/backend.js";
 import type { Batch, Lease } from "../batch/batch.js";
 import type { Instrument } from "../instrument.js";
 import { doublingMs, pause } from "../time.js";
@@ -37,12 +37,20 @@ export class Settler {
     });
   }
 
-  async retry(batch: Batch, failure: Omit<FailedBatch, "lease">): Promise<void> {
+  /** Answers `divide` where the batch was left as it is, for its owner to divide. */
+  async retry(batch: Batch, failure: Omit<FailedBatch, "lease">): Promise<"divide" | undefined> {
     const outcomes = await this.#untilWritten([batch], () => this.#backend.retry([{ lease: batch, ...failure }]));
     const outcome = outcomes?.get(batch.id);
     if (outcome === "delayed") this.#instrument.emit("retried", { queue: batch.queue, batchId: batch.id });
     if (outcome === "dead") this.#noteDead(batch, "attempts", failure.error);
     if (outcome === undefined) this.#noteLost(batch);
+    return outcome === "divide" ? outcome : undefined;
+  }
+
+  async divide(batch: Batch, division: Omit<Division, "lease">): Promise<void> {
+    const ids = await this.#untilWritten([batch], () => this.#backend.divide({ lease: batch, ...division }));
+    if (ids === undefined || ids.length === 0) this.#noteLost(batch);
+    else this.#instrument.emit("retried", { queue: batch.queue, batchId: batch.id });
   }
 
   async deadLetter(batch: Batch, dead: Omit<DeadBatch, "lease">): Promise<void> {

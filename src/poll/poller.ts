@@ -16,14 +16,19 @@ import type { Instrument, WakeSource } from "../instrument.js";
 import type { Service } from "../service.js";
 import { doublingMs, jitterDown, monotonicMs } from "../time.js";
 import type { Signal, Wakened } from "../wake/signal.js";
+import { LowWater } from "./low-water.js";
 
 /** Between two maintenance rounds of a busy node, in ms; an idle one maintains whenever it looks. */
 const maintainEveryMs = 1_000;
+/** Between two deletions of what is kept no longer, in ms. */
+const pruneEveryMs = 60_000;
 
 /** The node's handlers, as far as the poller is concerned. */
 export interface Slots {
   /** Queues with free slots: how many, and the newest message version this node knows. */
   wants(): PollRequest["wants"];
+  /** How many bytes of payload the next claim may bring. */
+  readonly roomBytes: number;
   submit(batches: readonly Batch[]): void;
 }
 
@@ -57,6 +62,10 @@ export class Poller implements Service {
   /** C2 and C3 have been passed for everything in `#asleepOn`. */
   #soundAsleep = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
+  #recoveredAt = Number.NEGATIVE_INFINITY;
+  // Not at once: ten nodes that start together would all do it.
+  #pruneAt = monotonicMs() + jitterDown(pruneEveryMs, 1);
+  readonly #lowWater = new LowWater();
   #dueAt = Number.POSITIVE_INFINITY;
   #failures = 0;
   #publishingSteps = 0;
@@ -66,8 +75,9 @@ export class Poller implements Service {
   constructor(params: PollerParams) {
     this.#params = params;
     // A batch of ours that waits makes the known due time stale.
-    const look = () => {
+    const look = ({ queue }: { queue: string }) => {
       this.#maintainedAt = Number.NEGATIVE_INFINITY;
+      this.#lowWater.forget(queue);
     };
     params.instrument.on("retried", look);
     params.instrument.on("postponed", look);
@@ -99,7 +109,10 @@ export class Poller implements Service {
 
   /** One round. Never rejects: the loop survives everything. */
   async round({ source, marked }: Wakened): Promise<Rest> {
-    if (marked) this.#maintainedAt = Number.NEGATIVE_INFINITY;
+    if (marked) {
+      this.#maintainedAt = Number.NEGATIVE_INFINITY;
+      this.#lowWater.forget();
+    }
     try {
       const rest = await this.#look(source);
       this.#failures = 0;
@@ -165,22 +178,30 @@ export class Poller implements Service {
   }
 
   async #poll(source: WakeSource, fallingAsleep: boolean): Promise<PollResult> {
-    const { backend, slots, instrument, owner, sessionUpForMs, orphanAfterMs } = this.#params;
+    const { backend, slots, instrument, owner, pollMs, sessionUpForMs, orphanAfterMs } = this.#params;
     const now = monotonicMs();
     const maintain = !fallingAsleep && (now - this.#maintainedAt >= maintainEveryMs || now >= this.#dueAt);
     const orphans = sessionUpForMs() >= orphanAfterMs();
+    // Behind a long snapshot recovery reads every batch that was ever in flight: once per pollMs is promised, no more.
+    const recover = !fallingAsleep && now - this.#recoveredAt >= pollMs * 0.7;
+    const prune = recover && now >= this.#pruneAt;
     const wants = slots.wants();
+    const queues = wants.map(({ queue }) => queue);
+    const marks = this.#lowWater.marks(queues, now);
     const result = await backend.poll({
       owner,
       wants,
-      maxBytes: 64 * 1024 * 1024,
-      marks: [],
+      maxBytes: slots.roomBytes,
+      marks,
       maintain,
-      recover: maintain,
+      recover,
       orphans,
       fallingAsleep,
-      prune: false,
+      prune,
     });
+    this.#lowWater.note(result, { queues, marks, now });
+    if (recover) this.#recoveredAt = now;
+    if (prune) this.#pruneAt = now + jitterDown(pruneEveryMs);
     if (maintain) {
       this.#maintainedAt = now;
       this.#dueAt = result.dueInMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + result.dueInMs;
@@ -194,7 +215,10 @@ export class Poller implements Service {
 
   #untilNext(): Rest {
     const poll = jitterDown(this.#params.pollMs);
-    const due = Math.max(0, this.#dueAt - monotonicMs());
+    const now = monotonicMs();
+    // A node without a free slot looks for nothing, so no look of its would ever be full.
+    const full = this.#params.slots.wants().length > 0 ? this.#lowWater.fullDueInMs(now) : Number.POSITIVE_INFINITY;
+    const due = Math.max(0, Math.min(this.#dueAt - now, full));
     return due < poll ? { ms: due, otherwise: "timer" } : { ms: poll, otherwise: "poll" };
   }
 }
