@@ -1,4 +1,5 @@
 /** PostgreSQL's error codes, translated in one place. */
+import { PostriderError } from "../../errors.js";
 
 // Classes that pass by themselves: 08 connection, 40 rollback, 53 resources, 55 not in the right state, 57 intervention.
 const passingClasses = new Set(["08", "40", "53", "55", "57"]);
@@ -14,7 +15,8 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 /** Whether the same statement may succeed later. What has no SQLSTATE is a connection that could not be had or died. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof TypeError || error instanceof RangeError) return false;
+  // No address, a bad option, a fault of our own: trying again changes nothing.
+  if (error instanceof PostriderError || error instanceof TypeError || error instanceof RangeError) return false;
   const state = sqlStateOf(error);
   return state === undefined || passingClasses.has(state.slice(0, 2)) || passingCodes.has(state);
 }
