@@ -68,6 +68,8 @@ class Session implements ListenSession {
   /** Keys held, once per lock taken: advisory locks are counted. */
   #keys: number[] = [];
   #closing: Promise<void> | undefined;
+  /** The end of the line of statements. */
+  #tail: Promise<unknown> = Promise.resolve();
 
   constructor(listening: ListeningClient, schema: SchemaName) {
     this.#listening = listening;
@@ -86,6 +88,7 @@ class Session implements ListenSession {
 
   async rise(): Promise<void> {
     const keys = this.#keys;
+    if (keys.length === 0) return;
     this.#keys = [];
     await this.#query(`select ${this.#functions}.rise($1)`, [keys]);
   }
@@ -119,8 +122,10 @@ class Session implements ListenSession {
     });
   }
 
-  async #query(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
-    const { rows } = await this.#listening.client.query(text, values);
-    return rows;
+  // One at a time, in the order asked: pg 9 no longer queues statements of one client itself.
+  #query(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
+    const turn = this.#tail.then(() => this.#listening.client.query(text, values));
+    this.#tail = turn.catch(() => undefined);
+    return turn.then(({ rows }) => rows);
   }
 }
