@@ -3,13 +3,13 @@
  * validation takes. Prints one JSON object.
  */
 import { spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
-const main = join(repository, "src/cli/main.ts");
 
 const address = {
   description: "A postal address.",
@@ -41,17 +41,19 @@ const message = {
 await bench();
 
 async function bench(): Promise<void> {
+  const installed = await buildPackage();
   const results: Record<string, unknown> = {};
   for (const count of [100, 1_000]) {
-    const project = await projectOf(count);
-    results[`queues${count}`] = { cold: run(project), unchanged: run(project) };
-    if (count === 100) results.validationUs = await validationUs(project);
+    const project = await projectOf(count, installed);
+    results[`queues${count}`] = { cold: run(project, installed), unchanged: run(project, installed) };
+    if (count === 100) results.validationUs = validationUs(project);
     await rm(project, { recursive: true, force: true });
   }
+  await rm(installed, { recursive: true, force: true });
   process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
 }
 
-async function projectOf(count: number): Promise<string> {
+async function projectOf(count: number, installed: string): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), "postrider-bench-"));
   await mkdir(join(project, "schemas/_shared"), { recursive: true });
   await writeFile(join(project, "schemas/_shared/address.json"), JSON.stringify(address));
@@ -63,41 +65,55 @@ async function projectOf(count: number): Promise<string> {
   }
   // The generated validators import "postrider": the project has it installed, so to say.
   await mkdir(join(project, "node_modules"));
-  await symlink(repository, join(project, "node_modules/postrider"));
+  await symlink(installed, join(project, "node_modules/postrider"));
   await writeFile(join(project, "package.json"), '{"type":"module"}');
   return project;
 }
 
-function run(cwd: string): { ms: number; peakMiB: number } {
-  const script = `process.on("exit", () => process.stderr.write("peak " + process.resourceUsage().maxRSS + "\\n")); process.argv.splice(1, 0, ""); await import(${JSON.stringify(pathToFileURL(main).href)});`;
-  const flags = [
-    "--conditions=postrider-source",
-    "--import",
-    import.meta.resolve("tsx"),
-    "--input-type=module",
-    "-e",
-    script,
-  ];
-  const started = performance.now();
-  const done = spawnSync(process.execPath, [...flags, "codegen"], { cwd, encoding: "utf8" });
-  if (done.status !== 0) throw new Error(done.stderr || done.stdout);
-  const peak = Number(/peak (\d+)/.exec(done.stderr)?.[1] ?? 0);
-  return { ms: Math.round(performance.now() - started), peakMiB: Math.round(peak / 1_024) };
+// The package as it is published: compiled, without a loader for TypeScript.
+async function buildPackage(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "postrider-package-"));
+  await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
+  await copyFile(join(repository, "package.json"), join(folder, "package.json"));
+  const tsc = join(repository, "node_modules/typescript/bin/tsc");
+  const built = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(folder, "dist")], {
+    cwd: repository,
+    encoding: "utf8",
+  });
+  if (built.status !== 0) throw new Error(built.stdout);
+  return folder;
 }
 
-async function validationUs(project: string): Promise<{ publish: number; deliver: number; bytes: number }> {
-  const path = join(project, "generated/validators/order-placed-a0.js");
-  const { publish, deliver } = (await import(pathToFileURL(path).href)) as Record<string, (value: unknown) => boolean>;
-  const bytes = Buffer.byteLength(JSON.stringify(message));
-  const time = (validate: ((value: unknown) => boolean) | undefined) => {
-    if (validate?.(message) !== true) throw new Error("the bench's message is not valid");
-    const rounds = 200_000;
-    for (let index = 0; index < 20_000; index += 1) validate(message);
-    const started = performance.now();
-    for (let index = 0; index < rounds; index += 1) validate(message);
-    return Number((((performance.now() - started) * 1_000) / rounds).toFixed(2));
-  };
-  return { publish: time(publish), deliver: time(deliver), bytes };
+function run(cwd: string, installed: string): { ms: number; cpuMs: number; peakMiB: number } {
+  const script = `process.on("exit", () => { const u = process.resourceUsage(); process.stderr.write("used " + u.maxRSS + " " + (u.userCPUTime + u.systemCPUTime) + "\\n"); }); await import(${JSON.stringify(pathToFileURL(join(installed, "dist/src/cli/main.js")).href)});`;
+  const started = performance.now();
+  const entry = join(cwd, "run.mjs");
+  writeFileSync(entry, script);
+  const done = spawnSync(process.execPath, [entry, "codegen"], { cwd, encoding: "utf8" });
+  if (done.status !== 0) throw new Error(done.stderr || done.stdout);
+  const [, rss = 0, cpu = 0] = (/used (\d+) (\d+)/.exec(done.stderr) ?? []).map(Number);
+  const ms = Math.round(performance.now() - started);
+  return { ms, cpuMs: Math.round(cpu / 1_000), peakMiB: Math.round(rss / 1_024) };
+}
+
+function validationUs(project: string): { publish: number; deliver: number; bytes: number } {
+  const text = JSON.stringify(message);
+  const script = `
+import { deliver, publish } from "./generated/validators/order-placed-a0.js";
+const message = ${text};
+const time = (validate) => {
+  if (!validate(message)) throw new Error("the bench's message is not valid");
+  for (let index = 0; index < 50_000; index += 1) validate(message);
+  const started = performance.now();
+  for (let index = 0; index < 200_000; index += 1) validate(message);
+  return Number(((performance.now() - started) / 200).toFixed(2));
+};
+process.stdout.write(JSON.stringify({ publish: time(publish), deliver: time(deliver) }));
+`;
+  writeFileSync(join(project, "validate.mjs"), script);
+  const done = spawnSync(process.execPath, ["validate.mjs"], { cwd: project, encoding: "utf8" });
+  if (done.status !== 0) throw new Error(done.stderr);
+  return { ...(JSON.parse(done.stdout) as { publish: number; deliver: number }), bytes: Buffer.byteLength(text) };
 }
 
 function order(index: number): object {

@@ -1,22 +1,12 @@
-/** The whole generator on one screen: load -> model -> emit each output -> write or compare. */
-import { relative, resolve, sep } from "node:path";
-import { clientModule } from "./emit/client.js";
-import { queuesModule, validatorsPath } from "./emit/queues.js";
-import { typesModule } from "./emit/types.js";
-import { validatorsDeclarations, validatorsModule } from "./emit/validators.js";
-import { type LoadedSchemas, loadSchemas, type SchemaFile } from "./load.js";
-import { buildModel, type Model } from "./model.js";
-import { CodegenError, type Problem } from "./problem.js";
+/** The whole generator on one screen: load -> known already? -> model and emit -> write or compare. */
+import { loadSchemas } from "./load.js";
+import type { Problem } from "./problem.js";
+import { type ProjectFolders, projectPaths } from "./project-paths.js";
+import { inputFingerprint, readRun, recordRun } from "./run-record.js";
 import { compareOutput, type Difference, writeOutput } from "./write.js";
 
 /** Where to read and write. */
-export interface GenerateOptions {
-  /** The project; paths in messages and headers are relative to it. Default: the working folder. */
-  readonly cwd?: string;
-  /** The schema folder, relative to the project. Default `schemas`. */
-  readonly schemas?: string;
-  /** The output folder, relative to the project. Default `generated`. */
-  readonly out?: string;
+export interface GenerateOptions extends ProjectFolders {
   /** Compare only; write nothing. */
   readonly check?: boolean;
 }
@@ -32,62 +22,15 @@ export interface GenerateResult extends Difference {
 export async function generate(options: GenerateOptions = {}): Promise<GenerateResult> {
   const paths = projectPaths(options);
   const loaded = await loadSchemas({ directory: paths.schemas, display: paths.display });
+  const fingerprint = await inputFingerprint(loaded, paths);
+  // A check looks at everything anew: it is what a build trusts.
+  const known = options.check === true ? undefined : await readRun(paths, fingerprint);
+  if (known !== undefined) return known;
+  // The compilers behind this import take longer to load than an unchanged project takes to recognise.
+  const { emit } = await import("./emit.js");
   const { files, queues, remarks } = await emit(loaded, paths);
   const difference = await (options.check === true ? compareOutput : writeOutput)(paths.out, files);
-  return { ...difference, queues, remarks };
-}
-
-/** Where things are, for the emitters. */
-export interface ProjectPaths {
-  readonly schemas: string;
-  readonly out: string;
-  /** The schema folder's name in texts. */
-  readonly display: string;
-  /** The schema folder as seen from the output folder. */
-  readonly schemasFromOut: string;
-}
-
-/** The folders of a project, absolute and as they are named in texts. */
-export function projectPaths(options: GenerateOptions): ProjectPaths {
-  const cwd = resolve(options.cwd ?? ".");
-  const schemas = resolve(cwd, options.schemas ?? "schemas");
-  const out = resolve(cwd, options.out ?? "generated");
-  return { schemas, out, display: slashed(relative(cwd, schemas)), schemasFromOut: slashed(relative(out, schemas)) };
-}
-
-/** Every output file by its path below the output folder. Pure: the same schemas give the same bytes. */
-export async function emit(
-  loaded: LoadedSchemas,
-  paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
-): Promise<{ files: ReadonlyMap<string, string>; queues: number; remarks: readonly Problem[] }> {
-  const model = buildModel(loaded);
-  const errors = model.problems.filter((problem) => problem.severity === "error");
-  if (errors.length > 0) throw new CodegenError(errors);
-  const files = new Map<string, string>();
-  const add = (more: ReadonlyMap<string, string>) => {
-    for (const [path, text] of more) files.set(path, text);
-  };
-  for (const [file, definitions] of definitionsByFile(model)) {
-    add(await typesModule(file, definitions, { names: model.typeNames, schemasFromOut: paths.schemasFromOut }));
-  }
-  for (const queue of model.queues) {
-    files.set(`${validatorsPath(queue)}.js`, validatorsModule(queue));
-    files.set(`${validatorsPath(queue)}.d.ts`, validatorsDeclarations(queue));
-  }
-  add(queuesModule(model.queues, paths.display));
-  add(clientModule(model.queues, { schemas: paths.display, schemasFromOut: paths.schemasFromOut }));
-  return { files, queues: model.queues.length, remarks: model.problems };
-}
-
-function definitionsByFile(model: Model): Map<SchemaFile, Model["definitions"][number][]> {
-  const byFile = new Map<SchemaFile, Model["definitions"][number][]>();
-  for (const definition of model.definitions) {
-    const { file } = definition.place;
-    byFile.set(file, [...(byFile.get(file) ?? []), definition]);
-  }
-  return byFile;
-}
-
-function slashed(path: string): string {
-  return path.split(sep).join("/");
+  const result = { ...difference, queues, remarks };
+  if (options.check !== true) await recordRun(paths, { fingerprint, files: [...files.keys()], queues, remarks });
+  return result;
 }

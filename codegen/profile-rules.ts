@@ -125,8 +125,9 @@ function nameRule({ schema, refuse }: Visit): void {
       });
     }
   }
+  const holders = ["properties", "dependentRequired", "dependentSchemas", "dependencies"] as const;
   const names = [
-    ...Object.keys(isSchemaObject(schema.properties) ? schema.properties : {}),
+    ...holders.flatMap((holder) => (isSchemaObject(schema[holder]) ? Object.keys(schema[holder]) : [])),
     ...(Array.isArray(schema.required) ? (schema.required as string[]) : []),
   ];
   for (const name of new Set(names)) {

@@ -1,8 +1,9 @@
 /** `codegen --watch`: one run per burst of changes. A failing run leaves the last good output where it is. */
 import { watch } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type GenerateOptions, type GenerateResult, generate, projectPaths } from "./generate.js";
+import { type GenerateOptions, type GenerateResult, generate } from "./generate.js";
 import { CodegenError } from "./problem.js";
+import { projectPaths } from "./project-paths.js";
 
 /** Editors write a file in several steps; a run in the middle would see half of it. */
 const quietMs = 100;

@@ -17,7 +17,7 @@ export interface Difference {
 
 /** Compares without writing. */
 export async function compareOutput(directory: string, files: ReadonlyMap<string, string>): Promise<Difference> {
-  const present = await outputFiles(directory);
+  const present = await listOutput(directory);
   const missing: string[] = [];
   const stale: string[] = [];
   const firstDifferences: Record<string, readonly string[]> = {};
@@ -64,7 +64,8 @@ async function replaceFile(path: string, text: string): Promise<void> {
   await rename(temporary, path);
 }
 
-async function outputFiles(directory: string): Promise<Set<string>> {
+/** The files of an output folder that may be ours, by path. */
+export async function listOutput(directory: string): Promise<Set<string>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries
     .filter((entry) => entry.isFile() && /\.(?:js|d\.ts|d\.ts\.map)$/.test(entry.name))

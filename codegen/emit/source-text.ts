@@ -2,39 +2,46 @@
  * The only file that knows ts-morph. A writer function fills a source, the result is parsed, and what does not parse is
  * never written: a schema's words must not become code.
  */
-import { type CodeBlockWriter, Project, type SourceFile } from "ts-morph";
+import { Project, type SourceFile } from "ts-morph";
 
-export type { CodeBlockWriter };
+/** Collects lines. ts-morph's own writer looks at every character, which takes longer than parsing the result. */
+export class SourceWriter {
+  readonly #parts: string[] = [];
+
+  write(text: string): void {
+    this.#parts.push(text);
+  }
+
+  writeLine(line: string): void {
+    this.#parts.push(line, "\n");
+  }
+
+  blankLine(): void {
+    this.#parts.push("\n");
+  }
+
+  toString(): string {
+    return this.#parts.join("");
+  }
+}
 
 let shared: Project | undefined;
 
 /** Runs a writer and gives the text back. @throws Error when the text is no TypeScript or JavaScript. */
-export function sourceText(path: string, write: (writer: CodeBlockWriter) => void): string {
+export function sourceText(path: string, write: (writer: SourceWriter) => void): string {
+  const writer = new SourceWriter();
+  write(writer);
+  const text = writer.toString();
   shared ??= new Project({
     useInMemoryFileSystem: true,
     skipLoadingLibFiles: true,
-    manipulationSettings: { indentationText: "  " as never },
     compilerOptions: { allowJs: true },
   });
-  const file = shared.createSourceFile(`/${path}`, write, { overwrite: true });
-  const text = file.getFullText();
+  const file = shared.createSourceFile(`/${path}`, text, { overwrite: true });
   const fault = firstFault(file);
   file.forget();
   if (fault !== undefined) throw new Error(`generated ${path} does not parse: ${fault}`);
   return text;
-}
-
-/** The writer's text alone, for a piece of a source. */
-export function docComment(writer: CodeBlockWriter, text: string): void {
-  const lines = docLines(text);
-  if (lines.length === 0) return;
-  if (lines.length === 1) {
-    writer.writeLine(`/** ${lines[0]} */`);
-    return;
-  }
-  writer.writeLine("/**");
-  for (const line of lines) writer.writeLine(line === "" ? " *" : ` * ${line}`);
-  writer.writeLine(" */");
 }
 
 /** A description as the lines of a comment: its end cannot be closed and its words are no tags. */

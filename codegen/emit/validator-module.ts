@@ -3,11 +3,14 @@
  * run-time parts (ajv#1976, #2209, #2598), and a strict package manager would not let a user's project see our `ajv`.
  */
 
+import { Script } from "node:vm";
+
 /** The run-time parts that validators may call; a test compares them with `validatorParts` of the runtime. */
 export const validatorPartNames: ReadonlySet<string> = new Set(["ucs2length", "equal", "formats"]);
 
-// Strings first: what a schema says is never taken for code.
-const tokens = /"(?:[^"\\]|\\.)*"|\brequire\("([^"]+)"\)|\b(func\d+)\((data\d*)\) ([<>]) (\d+)|\bschema\d+\b/g;
+// Strings and the regular expressions of formats first: what they say is never taken for code.
+const tokens =
+  /"(?:[^"\\]|\\.)*"|const formats\d+ = \/.+?\/[a-z]*;|\brequire\("([^"]+)"\)|\b(func\d+)\((data\d*)\) ([<>]) (\d+)|\bschema\d+\b/g;
 
 /** The body of a validators module. @throws Error when ajv's code needs something that postrider does not hand out */
 export function validatorModuleBody(code: string): string {
@@ -19,6 +22,8 @@ export function validatorModuleBody(code: string): string {
     return token;
   });
   const text = withoutUnusedSchemas(body, uses).trim();
+  // Throws when it does not parse; the strings in it came from a schema.
+  new Script(`"use strict";${text.replaceAll("export const ", "const ")}`);
   return `${text.includes("$rt.") ? 'import * as $rt from "postrider";\n' : ""}${text}\n`;
 }
 

@@ -9,7 +9,7 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { validationOptions } from "../../codegen/emit/validators.js";
-import { emit } from "../../codegen/generate.js";
+import { emit } from "../../codegen/emit.js";
 import { schemasFromTexts } from "../../codegen/load.js";
 import { CodegenError } from "../../codegen/problem.js";
 import { runValidators, type Validators } from "./run-validators.js";

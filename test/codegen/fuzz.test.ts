@@ -13,7 +13,7 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { bundleSchema } from "../../codegen/bundle.js";
 import { validationOptions } from "../../codegen/emit/validators.js";
-import { emit } from "../../codegen/generate.js";
+import { emit } from "../../codegen/emit.js";
 import { schemasFromTexts } from "../../codegen/load.js";
 import { CodegenError } from "../../codegen/problem.js";
 import { isSchemaObject, subschemas } from "../../codegen/schema.js";

@@ -1,7 +1,8 @@
 /** Schemas that mean harm, or are merely enormous: a refusal that names the place, soon, and nothing is fetched. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { emit, generate } from "../../codegen/generate.js";
+import { emit } from "../../codegen/emit.js";
+import { generate } from "../../codegen/generate.js";
 import { schemasFromTexts } from "../../codegen/load.js";
 import { CodegenError, type Problem } from "../../codegen/problem.js";
 import { idSchema, testProject } from "./project.js";

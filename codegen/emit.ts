@@ -1,0 +1,60 @@
+/** Every output file of a set of schemas. Pure: the same schemas give the same bytes. */
+import { clientModule } from "./emit/client.js";
+import { queuesModule, validatorsPath } from "./emit/queues.js";
+import { typesModule } from "./emit/types.js";
+import { validatorModules } from "./emit/validator-modules.js";
+import { type CompiledValidators, validatorsDeclarations } from "./emit/validators.js";
+import type { LoadedSchemas, SchemaFile } from "./load.js";
+import { buildModel, type Model } from "./model.js";
+import { CodegenError, type Problem } from "./problem.js";
+import type { ProjectPaths } from "./project-paths.js";
+import { Report } from "./report.js";
+
+/** Every output file by its path below the output folder. Pure: the same schemas give the same bytes. */
+export async function emit(
+  loaded: LoadedSchemas,
+  paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
+): Promise<{ files: ReadonlyMap<string, string>; queues: number; remarks: readonly Problem[] }> {
+  const model = buildModel(loaded);
+  const errors = model.problems.filter((problem) => problem.severity === "error");
+  if (errors.length > 0) throw new CodegenError(errors);
+  // On its way while the types are made: with many queues it runs on another core.
+  const validators = validatorModules(model.queues);
+  // Should the types fail first, their error is the one to tell.
+  validators.catch(() => undefined);
+  const files = new Map<string, string>();
+  const add = (more: ReadonlyMap<string, string>) => {
+    for (const [path, text] of more) files.set(path, text);
+  };
+  for (const [file, definitions] of definitionsByFile(model)) {
+    add(await typesModule(file, definitions, { names: model.typeNames, schemasFromOut: paths.schemasFromOut }));
+  }
+  const compiled = await validators;
+  refuseUncompiled(model, compiled);
+  for (const queue of model.queues) {
+    files.set(`${validatorsPath(queue)}.js`, compiled.get(queue.file.path)?.text ?? "");
+    files.set(`${validatorsPath(queue)}.d.ts`, validatorsDeclarations(queue));
+  }
+  add(queuesModule(model.queues, paths.display));
+  add(clientModule(model.queues, { schemas: paths.display, schemasFromOut: paths.schemasFromOut }));
+  return { files, queues: model.queues.length, remarks: model.problems };
+}
+
+// The profile is meant to refuse first; whatever ajv refuses beyond it is told at the file.
+function refuseUncompiled(model: Model, compiled: ReadonlyMap<string, CompiledValidators>): void {
+  const report = new Report();
+  for (const { file } of model.queues) {
+    const fault = compiled.get(file.path)?.fault;
+    if (fault !== undefined) report.add({ file, pointer: "" }, { rule: "ajv", message: fault });
+  }
+  if (report.failed) throw new CodegenError(report.problems);
+}
+
+function definitionsByFile(model: Model): Map<SchemaFile, Model["definitions"][number][]> {
+  const byFile = new Map<SchemaFile, Model["definitions"][number][]>();
+  for (const definition of model.definitions) {
+    const { file } = definition.place;
+    byFile.set(file, [...(byFile.get(file) ?? []), definition]);
+  }
+  return byFile;
+}
