@@ -145,9 +145,9 @@ export class Poller implements Service {
       this.#publishingSteps = 0;
       return this.#untilNext();
     }
-    // Somebody's publishing transaction is open: 2 ms, growing to 250 ms.
+    // Somebody's publishing transaction is open: 2 ms, growing to 250 ms. Its lock was the notice, not the poll interval.
     this.#publishingSteps += 1;
-    return { ms: Math.min(doublingMs(this.#publishingSteps, 2, 250), this.#untilNext().ms), otherwise: "poll" };
+    return { ms: Math.min(doublingMs(this.#publishingSteps, 2, 250), this.#untilNext().ms), otherwise: "notify" };
   }
 
   /** C1, for queues that have a free slot and are not held yet. Whatever is new makes C2 and C3 due again. */
