@@ -23,23 +23,25 @@ export class ChildNode extends EventEmitter<{ said: [Said] }> {
   }
 
   /** The next message of this name. Rejects when the process ends first, or when `signal` is aborted. */
-  async hear<Name extends Said["name"]>(name: Name, signal?: AbortSignal): Promise<Extract<Said, { name: Name }>> {
-    const over = new AbortController();
-    const both = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
-    const onExit = () => over.abort(new Error(`${this.name} ended before it said "${name}"`));
-    this.#child.once("exit", onExit);
-    if (this.#isOver) onExit();
-    try {
-      for (;;) {
-        both.throwIfAborted();
-        const [said] = (await once(this, "said", { signal: both })) as [Said];
-        if (said.name === name) return said as Extract<Said, { name: Name }>;
-      }
-    } catch (error) {
-      throw both.aborted ? both.reason : error;
-    } finally {
-      this.#child.off("exit", onExit);
-    }
+  hear<Name extends Said["name"]>(name: Name, signal?: AbortSignal): Promise<Extract<Said, { name: Name }>> {
+    return new Promise((resolve, reject) => {
+      // One listener for as long as it takes: several messages may arrive at once.
+      const onSaid = (said: Said) => {
+        if (said.name === name) end(() => resolve(said as Extract<Said, { name: Name }>));
+      };
+      const onExit = () => end(() => reject(new Error(`${this.name} ended before it said "${name}"`)));
+      const onAbort = () => end(() => reject(signal?.reason));
+      const end = (settle: () => void) => {
+        this.off("said", onSaid);
+        this.#child.off("exit", onExit);
+        signal?.removeEventListener("abort", onAbort);
+        settle();
+      };
+      this.on("said", onSaid);
+      this.#child.once("exit", onExit);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      if (this.#isOver) onExit();
+    });
   }
 
   tell(name: ToNode["name"]): void {

@@ -24,6 +24,7 @@ let stored = 0;
 let underWay = 0;
 let chunks = 0;
 let deduplicated = 0;
+let stopping = false;
 mq.on("deduplicated", ({ messages }) => {
   deduplicated += messages;
 });
@@ -33,7 +34,7 @@ const entries = input.entries(() => wanted !== undefined);
 
 async function publishIdle(): Promise<void> {
   const count = Math.min(idleMessages, Math.ceil(limit / 5));
-  while (stored < count) {
+  while (stored < count && !stopping) {
     const [entry] = await take(1);
     if (entry === undefined) break;
     const message = await publisher.alone(entry);
@@ -52,7 +53,7 @@ async function publishBulk(): Promise<void> {
 async function publishChunks(): Promise<void> {
   for (;;) {
     const room = Math.min(chunkLines, limit - stored - underWay);
-    if (room <= 0) return;
+    if (room <= 0 || stopping) return;
     underWay += room;
     try {
       const chunk = await take(room);
@@ -100,6 +101,8 @@ function note(messages: readonly PublishedMessage[]): void {
 function failing(work: () => Promise<void>): () => Promise<void> {
   return () =>
     work().catch((error: unknown) => {
+      // Stopped in the middle: what was not published yet is refused by the client, as it should be.
+      if (stopping) return;
       process.stderr.write(`${node}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
       process.exit(1);
     });
@@ -109,6 +112,7 @@ obey({
   publishIdle: failing(publishIdle),
   publishBulk: failing(publishBulk),
   stop: async () => {
+    stopping = true;
     await mq.stop();
     process.exit();
   },

@@ -5,7 +5,7 @@ import { ChildNode } from "./child-node.js";
 import type { Cleanup } from "./cleanup.js";
 import { type Crash, crash, crashReport } from "./crash.js";
 import { type DemoDatabase, openDemoDatabase } from "./demo-database.js";
-import { drained } from "./drained.js";
+import { drained, lookAt } from "./drained.js";
 import type { DemoOptions } from "./options.js";
 import { type Progress, showProgress } from "./progress.js";
 import type { NodeTask, PublishedMessage } from "./protocol.js";
@@ -36,12 +36,19 @@ export async function runDemo(options: DemoOptions, cleanup: Cleanup): Promise<A
 
   progress.step("everything else, as fast as it goes");
   const startedAt = performance.now();
-  const crashed =
-    options.crash === true ? crashAtHalf({ publisher, workers, database, progress, total, published }) : undefined;
+  const watching = setInterval(() => {
+    lookAt(database)
+      .then(({ received }) => progress.update({ received }))
+      .catch(() => undefined);
+  }, 250);
+  cleanup.add(async () => clearInterval(watching));
   publisher.tell("publishBulk");
-  const { refusals, deduplicated } = await publisher.hear("bulkDone");
+  const [{ refusals, deduplicated }, killed] = await Promise.all([
+    publisher.hear("bulkDone"),
+    options.crash === true ? crashAtHalf({ publisher, workers, database, progress, total, published }) : undefined,
+  ]);
+  clearInterval(watching);
   const publishMs = performance.now() - startedAt;
-  const killed = await crashed;
   progress.step("waiting until the queues are empty");
   const stand = await settle();
   const bulk = { publishMs, drainMs: performance.now() - startedAt, messages: published.length - idle.messages.length };
