@@ -100,7 +100,8 @@ describe("go to definition", { timeout: 60_000 }, () => {
       const offset = (source.split("\n")[line - 1]?.lastIndexOf(word) ?? 0) + 1;
       const found = (await server.ask("definition", { file: main, line, offset })) as Definition[];
       const target = found[0];
-      assert.ok(target !== undefined && target.file.endsWith(`schemas/${file}`), JSON.stringify(found));
+      assert.ok(target);
+      assert.ok(target.file.endsWith(`schemas/${file}`), JSON.stringify(found));
       const there = readFileSync(target.file, "utf8").split("\n")[target.start.line - 1];
       assert.ok(there?.trim().startsWith(text), `line ${target.start.line}: ${there}`);
     });
