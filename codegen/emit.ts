@@ -2,7 +2,7 @@
 import { clientModule } from "./emit/client.js";
 import { queuesModule, validatorsPath } from "./emit/queues.js";
 import { typesModule } from "./emit/types.js";
-import { validatorModules } from "./emit/validator-modules.js";
+import { openValidatorCompiler, type ValidatorCompiler } from "./emit/validator-compiler.js";
 import { type CompiledValidators, validatorsDeclarations } from "./emit/validators.js";
 import type { LoadedSchemas, SchemaFile } from "./load.js";
 import { buildModel, type Model } from "./model.js";
@@ -10,18 +10,37 @@ import { CodegenError, type Problem } from "./problem.js";
 import type { ProjectPaths } from "./project-paths.js";
 import { Report } from "./report.js";
 
-/** Every output file by its path below the output folder. Pure: the same schemas give the same bytes. */
+/** What a run gives: every output file by its path below the output folder. */
+export interface Emitted {
+  readonly files: ReadonlyMap<string, string>;
+  readonly queues: number;
+  readonly remarks: readonly Problem[];
+}
+
+/** Emits everything. @throws CodegenError with every problem of every file */
 export async function emit(
   loaded: LoadedSchemas,
   paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
-): Promise<{ files: ReadonlyMap<string, string>; queues: number; remarks: readonly Problem[] }> {
-  const model = buildModel(loaded);
-  const errors = model.problems.filter((problem) => problem.severity === "error");
-  if (errors.length > 0) throw new CodegenError(errors);
+): Promise<Emitted> {
+  const queueCount = [...loaded.files.values()].filter((file) => file.role === "queue").length;
+  const compiler = openValidatorCompiler(queueCount);
+  try {
+    const model = buildModel(loaded);
+    const errors = model.problems.filter((problem) => problem.severity === "error");
+    if (errors.length > 0) throw new CodegenError(errors);
+    return await emitModel(model, compiler, paths);
+  } finally {
+    await compiler.close();
+  }
+}
+
+async function emitModel(
+  model: Model,
+  compiler: ValidatorCompiler,
+  paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
+): Promise<Emitted> {
   // On its way while the types are made: with many queues it runs on another core.
-  const validators = validatorModules(model.queues);
-  // Should the types fail first, their error is the one to tell.
-  validators.catch(() => undefined);
+  const validators = compiler.compile(model.queues);
   const files = new Map<string, string>();
   const add = (more: ReadonlyMap<string, string>) => {
     for (const [path, text] of more) files.set(path, text);
@@ -29,14 +48,14 @@ export async function emit(
   for (const [file, definitions] of definitionsByFile(model)) {
     add(await typesModule(file, definitions, { names: model.typeNames, schemasFromOut: paths.schemasFromOut }));
   }
+  add(queuesModule(model.queues, paths.display));
+  add(clientModule(model.queues, { schemas: paths.display, schemasFromOut: paths.schemasFromOut }));
   const compiled = await validators;
   refuseUncompiled(model, compiled);
   for (const queue of model.queues) {
     files.set(`${validatorsPath(queue)}.js`, compiled.get(queue.file.path)?.text ?? "");
     files.set(`${validatorsPath(queue)}.d.ts`, validatorsDeclarations(queue));
   }
-  add(queuesModule(model.queues, paths.display));
-  add(clientModule(model.queues, { schemas: paths.display, schemasFromOut: paths.schemasFromOut }));
   return { files, queues: model.queues.length, remarks: model.problems };
 }
 

@@ -1,10 +1,12 @@
 /**
- * The only file that knows ts-morph. A writer function fills a source, the result is parsed, and what does not parse is
- * never written: a schema's words must not become code.
+ * The only file that knows ts-morph, of which it uses the compiler: a writer function fills a source, the result is parsed,
+ * and what does not parse is never written. A schema's words must not become code. (A project of ts-morph's own would wrap
+ * and keep every file; its writer looks at every character. Both take longer than the parser.)
  */
-import { Project, type SourceFile } from "ts-morph";
+import { ts } from "ts-morph";
+import { scriptFault } from "./script-fault.js";
 
-/** Collects lines. ts-morph's own writer looks at every character, which takes longer than parsing the result. */
+/** Collects lines. */
 export class SourceWriter {
   readonly #parts: string[] = [];
 
@@ -25,21 +27,12 @@ export class SourceWriter {
   }
 }
 
-let shared: Project | undefined;
-
 /** Runs a writer and gives the text back. @throws Error when the text is no TypeScript or JavaScript. */
 export function sourceText(path: string, write: (writer: SourceWriter) => void): string {
   const writer = new SourceWriter();
   write(writer);
   const text = writer.toString();
-  shared ??= new Project({
-    useInMemoryFileSystem: true,
-    skipLoadingLibFiles: true,
-    compilerOptions: { allowJs: true },
-  });
-  const file = shared.createSourceFile(`/${path}`, text, { overwrite: true });
-  const fault = firstFault(file);
-  file.forget();
+  const fault = path.endsWith(".ts") ? declarationFault(path, text) : scriptFault(text);
   if (fault !== undefined) throw new Error(`generated ${path} does not parse: ${fault}`);
   return text;
 }
@@ -64,13 +57,13 @@ export function docText(text: string): string {
     .join("\n");
 }
 
-// The parser's own findings; asking a program for them would bind and check the file.
-function firstFault(file: SourceFile): string | undefined {
-  const node = file.compilerNode as unknown as {
-    parseDiagnostics?: readonly { messageText: unknown; start: number }[];
-  };
-  const fault = node.parseDiagnostics?.[0];
+// Comments need no parsing: `docText` has made them harmless, and what ends one too early shows up as code.
+function declarationFault(path: string, text: string): string | undefined {
+  const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
+  const file = ts.createSourceFile(`/${path}`, text, options, false);
+  // The parser's own findings; asking a program for them would bind and check the file as well.
+  const [fault] = (file as unknown as { parseDiagnostics: readonly ts.DiagnosticWithLocation[] }).parseDiagnostics;
   if (fault === undefined) return undefined;
-  const { line, column } = file.getLineAndColumnAtPos(fault.start);
-  return `${line}:${column} ${typeof fault.messageText === "string" ? fault.messageText : "syntax error"}`;
+  const { line, character } = file.getLineAndCharacterOfPosition(fault.start);
+  return `${line + 1}:${character + 1} ${ts.flattenDiagnosticMessageText(fault.messageText, " ")}`;
 }

@@ -1,11 +1,11 @@
 /** The types of one schema file: its message or definitions, and the objects inside them. */
 import { posix } from "node:path";
-import { compile } from "json-schema-to-typescript";
 import type { Place, SchemaFile } from "../load.js";
 import { valueAt } from "../pointer.js";
 import { compareText } from "../problem.js";
 import { isSchemaObject } from "../schema.js";
 import type { NamedShape, Shape } from "../shape/shape.js";
+import { declarationText } from "./declaration-text.js";
 import { header } from "./header.js";
 import { nameInlineObjects } from "./inline-names.js";
 import type { Mapping } from "./source-map.js";
@@ -20,15 +20,6 @@ export interface TypesContext {
   /** The schema folder, relative to the output folder. */
   readonly schemasFromOut: string;
 }
-
-const libraryOptions = {
-  bannerComment: "",
-  format: false,
-  additionalProperties: false,
-  unknownAny: true,
-  enableConstEnums: false,
-  $refOptions: { resolve: { http: false, file: false } },
-} as const;
 
 interface Declaration {
   readonly name: string;
@@ -120,7 +111,7 @@ async function declare(declaration: Declaration, scope: TypeScope): Promise<stri
   const description =
     isSchemaObject(value) && typeof value.description === "string" ? docText(value.description).trim() : "";
   const schema = typeSchema(declaration.shape, scope, true);
-  const text = await compile(description === "" ? schema : { ...schema, description }, "T", libraryOptions);
+  const text = await declarationText(description === "" ? schema : { ...schema, description });
   return tidyDeclaration(text).map((line) => line.replace(/^export (interface|type) T /, `export $1 ${name} `));
 }
 

@@ -1,5 +1,7 @@
-/** The other core: compiles the validators it is given and sends them back. */
-import { parentPort, workerData } from "node:worker_threads";
+/** The other core: compiles the validators it is sent and sends them back. */
+import { parentPort } from "node:worker_threads";
 import { compileValidators, type ValidatorsSource } from "./validators.js";
 
-parentPort?.postMessage(compileValidators(workerData as readonly ValidatorsSource[]));
+parentPort?.once("message", (sources: readonly ValidatorsSource[]) => {
+  parentPort?.postMessage(compileValidators(sources));
+});

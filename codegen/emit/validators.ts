@@ -8,6 +8,7 @@ import type { QueueModel } from "../model.js";
 import { deliverSchema } from "../variants/deliver-schema.js";
 import { publishSchema } from "../variants/publish-schema.js";
 import { header } from "./header.js";
+import { scriptFault } from "./script-fault.js";
 import { validatorModuleBody } from "./validator-module.js";
 
 /** The options that decide what a validator accepts; tests compile the original schema with the same. */
@@ -72,7 +73,11 @@ export function validatorsModule({ display, bundle }: ValidatorsSource): string 
   ajv.addSchema(publish as object, "publish");
   ajv.addSchema(deliver as object, "deliver");
   const code = standalone.default(ajv, { publish: "publish", deliver: "deliver" });
-  return `${header(display)}\n${validatorModuleBody(code)}`;
+  const body = validatorModuleBody(code);
+  // The strings in it came from a schema.
+  const fault = scriptFault(body);
+  if (fault !== undefined) throw new Error(`the generated validators do not parse: ${fault}`);
+  return `${header(display)}\n${body}`;
 }
 
 /** Their declarations. */
