@@ -40,7 +40,7 @@ async function emitModel(
   paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
 ): Promise<Emitted> {
   // On its way while the types are made: with many queues it runs on another core.
-  const validators = compiler.compile(model.queues);
+  compiler.begin(model.queues);
   const files = new Map<string, string>();
   const add = (more: ReadonlyMap<string, string>) => {
     for (const [path, text] of more) files.set(path, text);
@@ -50,7 +50,7 @@ async function emitModel(
   }
   add(queuesModule(model.queues, paths.display));
   add(clientModule(model.queues, { schemas: paths.display, schemasFromOut: paths.schemasFromOut }));
-  const compiled = await validators;
+  const compiled = await compiler.finish();
   refuseUncompiled(model, compiled);
   for (const queue of model.queues) {
     files.set(`${validatorsPath(queue)}.js`, compiled.get(queue.file.path)?.text ?? "");

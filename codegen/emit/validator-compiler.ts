@@ -1,37 +1,83 @@
-/** The validators of all queues; of many queues on a core of their own, because ajv is half of the work. */
+/** The validators of all queues; of many queues on two cores, because ajv is half of the work. */
 import { availableParallelism } from "node:os";
+import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { QueueModel } from "../model.js";
 import { type CompiledValidators, compileValidators, type ValidatorsSource } from "./validators.js";
 
 /** Below this many queues a worker costs more than it saves. */
 const workerFrom = 60;
+/** Queues that the worker is given at a time; it has two such portions, so that it never waits for the next. */
+const portion = 16;
 
 /** Compiles validators, by schema path: their text, or why ajv refused them. */
 export interface ValidatorCompiler {
-  compile(queues: readonly QueueModel[]): Promise<ReadonlyMap<string, CompiledValidators>>;
+  /** Hands the work out; the worker begins at once. */
+  begin(queues: readonly QueueModel[]): void;
+  /** Does what the worker has not got to, and gathers everything. */
+  finish(): Promise<ReadonlyMap<string, CompiledValidators>>;
   close(): Promise<void>;
 }
 
 /** Opens a compiler early, so that a worker loads ajv while the model is being made. */
 export function openValidatorCompiler(queueCount: number): ValidatorCompiler {
-  if (queueCount < workerFrom || availableParallelism() < 2) {
-    return { compile: async (queues) => compileValidators(queues.map(sourceOf)), close: async () => undefined };
-  }
+  return queueCount < workerFrom || availableParallelism() < 2 ? alone() : shared();
+}
+
+function alone(): ValidatorCompiler {
+  let sources: readonly ValidatorsSource[] = [];
+  return {
+    begin: (queues) => {
+      sources = queues.map(sourceOf);
+    },
+    finish: async () => compileValidators(sources),
+    close: async () => undefined,
+  };
+}
+
+// Who compiles what changes nothing about the result, only about when it is there.
+function shared(): ValidatorCompiler {
+  const waiting: ValidatorsSource[] = [];
+  const done = new Map<string, CompiledValidators>();
+  let expected = 0;
+  let failed: Error | undefined;
+  let heard = () => {};
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  // The worker's garbage is short-lived; without a bound its heap would grow as far as the machine lets it.
+  // Its garbage is short-lived; without a bound its heap would grow as far as the machine lets it.
   const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
   const worker = new Worker(new URL(`./validator-worker.${extension}`, import.meta.url), { resourceLimits });
-  const answer = new Promise<ReadonlyMap<string, CompiledValidators>>((resolve, reject) => {
-    worker.once("message", resolve);
-    worker.once("error", reject);
+  const give = () => {
+    if (waiting.length > 0) worker.postMessage(waiting.splice(0, portion));
+  };
+  worker.on("message", (compiled: ReadonlyMap<string, CompiledValidators>) => {
+    for (const [path, validators] of compiled) done.set(path, validators);
+    give();
+    heard();
   });
-  // Should something else fail first, that error is the one to tell.
-  answer.catch(() => undefined);
+  worker.on("error", (error: Error) => {
+    failed = error;
+    heard();
+  });
   return {
-    compile: (queues) => {
-      worker.postMessage(queues.map(sourceOf));
-      return answer;
+    begin: (queues) => {
+      waiting.push(...queues.map(sourceOf));
+      expected = waiting.length;
+      give();
+      give();
+    },
+    finish: async () => {
+      while (done.size < expected) {
+        if (failed !== undefined) throw failed;
+        for (const [path, validators] of compileValidators(waiting.splice(-2))) done.set(path, validators);
+        // The worker's answers are heard between two queues; with nothing left to do here, they are waited for.
+        if (waiting.length > 0) await turn();
+        else if (done.size < expected) {
+          await new Promise<void>((resolve) => {
+            heard = resolve;
+          });
+        }
+      }
+      return done;
     },
     close: async () => void (await worker.terminate()),
   };

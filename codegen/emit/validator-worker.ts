@@ -2,6 +2,6 @@
 import { parentPort } from "node:worker_threads";
 import { compileValidators, type ValidatorsSource } from "./validators.js";
 
-parentPort?.once("message", (sources: readonly ValidatorsSource[]) => {
+parentPort?.on("message", (sources: readonly ValidatorsSource[]) => {
   parentPort?.postMessage(compileValidators(sources));
 });
