@@ -36,3 +36,14 @@ export function within<T>(promise: Promise<T>, ms: number, what: string): Promis
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/** Resolves when the promise has settled, when `ms` have passed, or when the signal is aborted. Never rejects. */
+export async function atMost(ms: number, promise: Promise<unknown>, signal?: AbortSignal): Promise<void> {
+  const settled = new AbortController();
+  const done = () => settled.abort();
+  promise.then(done, done);
+  signal?.addEventListener("abort", done, { once: true });
+  if (signal?.aborted) done();
+  await pause(ms, settled.signal);
+  signal?.removeEventListener("abort", done);
+}

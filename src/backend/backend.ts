@@ -128,6 +128,8 @@ export interface ListenEvents {
   onEcho(nonce: string): void;
   /** The session is gone; it will not come back by itself. */
   onDown(error: Error): void;
+  /** Ends the session, also one that is still being opened. */
+  readonly signal: AbortSignal;
 }
 
 /** Skipped: the row was locked by a settling statement; ask again. */
@@ -187,6 +189,8 @@ export interface Backend {
   /** Replaces the batch by batches of one, and wakes; their ids, none where it was lost. The messages keep their ids (D13). */
   divide(division: Division): Promise<readonly string[]>;
   heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>>;
+  /** What this owner holds by the database's book. Absent where the answer to a claim cannot be lost. */
+  leasesOf?(owner: string): Promise<readonly Lease[]>;
   /** Records queues in the registry; what was recorded differently before. */
   register(definitions: readonly QueueDefinition[], node: string): Promise<readonly RegistryDifference[]>;
   /** Opens a session that hears; rejects where none can be had. */

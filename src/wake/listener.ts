@@ -44,8 +44,7 @@ export class Listener implements Service {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#session?.close();
+    this.#stopping.abort(new Error("the client is stopping"));
     await this.#running;
   }
 
@@ -76,14 +75,15 @@ export class Listener implements Service {
     }
   }
 
-  /** One session from its opening to its loss. Rejects with why it ended; resolves only when stopping. */
-  async #liveOnce(onUp: () => void): Promise<void> {
+  /** One session from its opening to its end. Rejects with why it ended. */
+  async #liveOnce(onUp: () => void): Promise<never> {
     const { backend, owner, signal, instrument } = this.#params;
     const lost = new AbortController();
     const session = await backend.listen({
       onWake: (marked) => signal.ring("notify", marked),
       onEcho: (nonce) => this.#echoed?.(nonce),
       onDown: (error) => lost.abort(error),
+      signal: this.#stopping.signal,
     });
     this.#session = session;
     try {
@@ -95,7 +95,7 @@ export class Listener implements Service {
       onUp();
       // Whatever was published while nobody listened was announced to nobody.
       signal.ring("notify", true);
-      await this.#proveForEver(lost.signal);
+      return await this.#proveForEver(lost.signal);
     } finally {
       this.#upSince = undefined;
       this.#session = undefined;
@@ -103,11 +103,9 @@ export class Listener implements Service {
     }
   }
 
-  async #proveForEver(lost: AbortSignal): Promise<void> {
-    const over = AbortSignal.any([lost, this.#stopping.signal]);
-    while (!this.#stopping.signal.aborted) {
-      await pause(jitterDown(proveEveryMs), over);
-      if (this.#stopping.signal.aborted) return;
+  async #proveForEver(lost: AbortSignal): Promise<never> {
+    for (;;) {
+      await pause(jitterDown(proveEveryMs), lost);
       await this.#prove(lost);
     }
   }
@@ -115,18 +113,25 @@ export class Listener implements Service {
   async #prove(lost: AbortSignal): Promise<void> {
     lost.throwIfAborted();
     const nonce = randomBytes(8).toString("hex");
-    const back = new Promise<void>((resolve, reject) => {
-      this.#echoed = (heard) => heard === nonce && resolve();
-      lost.addEventListener("abort", () => reject(lost.reason), { once: true });
-    });
-    back.catch(() => undefined);
-    try {
-      await within(this.#params.backend.echo(nonce), proofWithinMs, "sending the nonce");
-    } catch {
-      // Not sent in time says nothing about the session: the pool may be busy or the database away.
-      return;
-    }
-    await within(back, proofWithinMs, "a notification sent to this node itself");
+    const over = new AbortController();
+    const end = () => over.abort();
+    let heard = false;
+    this.#echoed = (echo) => {
+      heard ||= echo === nonce;
+      if (heard) end();
+    };
+    lost.addEventListener("abort", end, { once: true });
+    // Not sent in time says nothing about the session: the pool may be busy or the database away.
+    const sent = await within(this.#params.backend.echo(nonce), proofWithinMs, "sending the nonce").then(
+      () => true,
+      () => false,
+    );
+    if (sent) await pause(proofWithinMs, over.signal);
+    // Or every nonce of the session's whole life would leave its ear behind.
+    lost.removeEventListener("abort", end);
+    lost.throwIfAborted();
+    if (sent && !heard)
+      throw new Error(`a notification sent to this node itself did not arrive in ${proofWithinMs} ms`);
   }
 
   #noteDown(error: Error, attempts: number): void {

@@ -1,6 +1,8 @@
 /** The client's pool: its own, made at first use, or the caller's. */
 import pg from "pg";
 import { PostriderError } from "../../errors.js";
+import { atMost } from "../../time.js";
+import { NotConnected, sqlStateOf } from "./sqlstate.js";
 
 /** Where the connections come from. */
 export interface ConnectionOptions {
@@ -13,18 +15,62 @@ export interface ConnectionOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
+/**
+ * How long a statement of the library's own may take before its connection counts as dead and is dropped. Without it a
+ * network that swallows everything keeps a statement waiting for the quarter of an hour that TCP takes to give up.
+ */
+const statementTimeoutMs = 15_000;
+/** How long `close` waits for connections that are still in use. */
+const closeWithinMs = 1_000;
+
 export class Connections {
   readonly #options: ConnectionOptions;
+  /** Of the client's own pool, idle or in use. */
+  readonly #open = new Set<pg.PoolClient>();
   #pool: pg.Pool | undefined;
+  #closed = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 
-  /** @throws PostriderError `ERR_NO_DATABASE` when no address is known */
+  /** @throws PostriderError `ERR_NO_DATABASE` when no address is known, `ERR_CLIENT_STOPPED` after `close` */
   pool(): pg.Pool {
+    if (this.#closed) throw new PostriderError("ERR_CLIENT_STOPPED", "this client has been stopped; create a new one");
     this.#pool ??= this.#options.pool ?? this.#makePool();
     return this.#pool;
+  }
+
+  /** A connection from the pool, to be released. @throws NotConnected */
+  async connect(): Promise<pg.PoolClient> {
+    const pool = this.pool();
+    try {
+      return await pool.connect();
+    } catch (error) {
+      throw new NotConnected(error);
+    }
+  }
+
+  /** Runs one statement of the library's own. */
+  async query(text: string, values: unknown[] = []): Promise<pg.QueryResult<Record<string, unknown>>> {
+    const client = await this.connect();
+    // The loss is told by the statement; unheard, the event of the same name would end the process.
+    const ignore = () => undefined;
+    client.on("error", ignore);
+    let broken = true;
+    try {
+      // `query_timeout` per statement is public in pg, if not in its types.
+      const result = await client.query({ text, values, query_timeout: statementTimeoutMs } as pg.QueryConfig);
+      broken = false;
+      return result;
+    } catch (error) {
+      // An answer, even a refusal, comes from a connection that works.
+      broken = sqlStateOf(error) === undefined;
+      throw error;
+    } finally {
+      client.off("error", ignore);
+      client.release(broken);
+    }
   }
 
   /** What the LISTEN connection connects to: a direct address where the pool's is a pooler. */
@@ -33,16 +79,23 @@ export class Connections {
       return { connectionString: this.#options.listenConnectionString };
     }
     if (this.#options.pool === undefined) return { connectionString: this.#address() };
-    // A pool keeps what it was made with; `options` is public in pg, if not in its types.
-    return (this.#options.pool as unknown as { options: pg.ClientConfig }).options;
+    // A pool keeps what it was made with; `options` is public in pg, if not in its types. The password is there, but hidden
+    // from whoever copies it.
+    const { options } = this.#options.pool as unknown as { options: pg.ClientConfig };
+    return { ...options, ...(options.password === undefined ? {} : { password: options.password }) };
   }
 
-  /** Closes the client's own pool; the caller's stays open. */
+  /** Closes the client's own pool, soon whatever its connections are doing; the caller's stays open. */
   async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
     if (this.#options.pool !== undefined || this.#pool === undefined) return;
-    const pool = this.#pool;
-    this.#pool = undefined;
-    await pool.end();
+    await atMost(closeWithinMs, this.#pool.end());
+    // A polite goodbye waits for an answer that a dead network never gives.
+    for (const client of this.#open) {
+      client.on("error", () => undefined);
+      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    }
   }
 
   #makePool(): pg.Pool {
@@ -57,6 +110,8 @@ export class Connections {
     });
     // Unheard, the death of an idle connection would end the process.
     pool.on("error", this.#options.onIdleError);
+    pool.on("connect", (client) => this.#open.add(client));
+    pool.on("remove", (client) => this.#open.delete(client as pg.PoolClient));
     return pool;
   }
 

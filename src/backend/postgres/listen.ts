@@ -35,7 +35,8 @@ export async function openListenSession(
     query_timeout: statementTimeoutMs,
   });
   const { subscriber, client } = listening;
-  const session = new Session(listening, schema);
+  let onStop: () => void = () => undefined;
+  const session = new Session(listening, schema, () => events.signal.removeEventListener("abort", onStop));
   subscriber.notifications.on(schema.name, (payload) => {
     if (session.isAsleepOn(payload)) events.onWake(payload.endsWith("!"));
   });
@@ -44,6 +45,9 @@ export async function openListenSession(
     subscriber.events.on("error", reject);
     // The first loss ends this session; the listener opens a new one.
     subscriber.events.on("reconnect", () => reject(new Error("the LISTEN connection was lost")));
+    onStop = () => reject(events.signal.reason);
+    events.signal.addEventListener("abort", onStop);
+    if (events.signal.aborted) onStop();
   });
   down.catch(() => undefined);
   try {
@@ -67,12 +71,14 @@ class Session implements ListenSession {
   readonly #functions: string;
   /** Keys held, once per lock taken: advisory locks are counted. */
   #keys: number[] = [];
+  readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
   /** The end of the line of statements. */
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(listening: ListeningClient, schema: SchemaName) {
+  constructor(listening: ListeningClient, schema: SchemaName, onClose: () => void) {
     this.#listening = listening;
+    this.#onClose = onClose;
     this.#functions = schema.quoted;
   }
 
@@ -112,6 +118,7 @@ class Session implements ListenSession {
 
   async #close(): Promise<void> {
     const { subscriber, client } = this.#listening;
+    this.#onClose();
     // Late errors of a connection that is being dropped are nobody's business; unheard, they would end the process.
     subscriber.events.removeAllListeners("error");
     subscriber.events.on("error", () => undefined);

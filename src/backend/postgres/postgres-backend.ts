@@ -75,11 +75,11 @@ export class PostgresBackend implements Backend {
     if (first !== undefined && batches.length === 1 && isPlain(first)) {
       // A NOTIFY makes commits queue up behind each other's flush. Alone, there is nothing to queue, and it saves a round trip.
       const announced = this.#publishing === 1;
-      return { ids: [await insertOne(this.#connections.pool(), schema, first, announced)], announced };
+      return { ids: [await insertOne(this.#connections, schema, first, announced)], announced };
     }
     const portions = insertPortions(batches);
     if (portions.length <= 1) {
-      return { ids: await insertAll(this.#connections.pool(), schema, portions, true), announced: false };
+      return { ids: await insertAll(this.#connections, schema, portions, true), announced: false };
     }
     const transaction = await this.begin();
     try {
@@ -93,7 +93,7 @@ export class PostgresBackend implements Backend {
   }
 
   async begin(options: TransactionOptions = {}): Promise<OpenTransaction> {
-    return await beginTransaction(this.#connections.pool(), this.#schema.quoted, options);
+    return await beginTransaction(this.#connections, this.#schema.quoted, options);
   }
 
   async wake(queues: readonly string[], marked: boolean): Promise<void> {
@@ -197,6 +197,16 @@ export class PostgresBackend implements Backend {
     return answersOf(await this.#call("heartbeat($1, $2, $3)", leaseArrays(leases)));
   }
 
+  async leasesOf(owner: string): Promise<readonly Lease[]> {
+    const { rows } = await this.#connections.query(
+      `select queue_name, id, claim_token from ${this.#schema.quoted}.queue_message_batch where status = 'processing' and owner = $1`,
+      [owner],
+    );
+    return rows.map(({ queue_name, id, claim_token }) => {
+      return { queue: queue_name as string, id: id as string, token: claim_token as string };
+    });
+  }
+
   async register(definitions: readonly QueueDefinition[], node: string): Promise<readonly RegistryDifference[]> {
     // In one order on every node: registering locks the queues' rows one after another.
     const inOrder = [...definitions].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -221,11 +231,11 @@ export class PostgresBackend implements Backend {
   }
 
   async echo(nonce: string): Promise<void> {
-    await this.#connections.pool().query("select pg_notify($1, $2)", [this.#echoChannel, nonce]);
+    await this.#connections.query("select pg_notify($1, $2)", [this.#echoChannel, nonce]);
   }
 
   async check(): Promise<void> {
-    await checkMigrated(this.#connections.pool(), this.#schema.name);
+    await checkMigrated(this.#connections, this.#schema.name);
   }
 
   async noteNode(owner: string, name: string, versions?: Readonly<Record<string, number>>): Promise<void> {
@@ -245,9 +255,8 @@ export class PostgresBackend implements Backend {
   }
 
   async #call(call: string, values: unknown[], from = "", select = "*"): Promise<Record<string, unknown>[]> {
-    const { rows } = await this.#connections
-      .pool()
-      .query(`select ${select} from ${from} ${this.#schema.quoted}.${call}`, values);
+    const statement = `select ${select} from ${from} ${this.#schema.quoted}.${call}`;
+    const { rows } = await this.#connections.query(statement, values);
     return rows;
   }
 }

@@ -13,8 +13,18 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
+/** A statement that was never sent: no connection could be had for it. Its cause says why. */
+export class NotConnected extends Error {
+  override readonly name = "NotConnected";
+
+  constructor(cause: unknown) {
+    super(`no connection to the database: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
 /** Whether the same statement may succeed later. What has no SQLSTATE is a connection that could not be had or died. */
 export function isPassing(error: unknown): boolean {
+  if (error instanceof NotConnected) return isPassing(error.cause);
   // No address, a bad option, a fault of our own: trying again changes nothing.
   if (error instanceof PostriderError || error instanceof TypeError || error instanceof RangeError) return false;
   const state = sqlStateOf(error);
@@ -23,13 +33,7 @@ export function isPassing(error: unknown): boolean {
 
 /** Whether a statement that failed like this may have been carried out all the same: its connection died unanswered. */
 export function isUnanswered(error: unknown): boolean {
+  if (error instanceof NotConnected || !isPassing(error)) return false;
   const state = sqlStateOf(error);
-  if (state !== undefined) return state.startsWith("08");
-  const { syscall, message } = error as { syscall?: string; message?: string };
-  // A connection that was never had carried nothing out. The pool's own time-out has no code, only this text.
-  return (
-    syscall !== "connect" &&
-    syscall !== "getaddrinfo" &&
-    !message?.startsWith("timeout exceeded when trying to connect")
-  );
+  return state === undefined || state.startsWith("08");
 }

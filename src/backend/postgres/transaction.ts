@@ -1,47 +1,63 @@
 /** A transaction on one pooled connection, from BEGIN to the connection's return. */
 import type pg from "pg";
 import type { NewBatch } from "../../batch/batch.js";
+import { within } from "../../time.js";
 import type { OpenTransaction, TransactionOptions } from "../backend.js";
+import type { Connections } from "./connection.js";
 import { insertAll, insertPortions } from "./insert.js";
 
+/** A connection that does not answer a rollback in this time is closed, which rolls back just as well. */
+const rollbackWithinMs = 5_000;
+
 export async function beginTransaction(
-  pool: pg.Pool,
+  connections: Connections,
   schema: string,
   { isolation, readOnly }: TransactionOptions,
 ): Promise<OpenTransaction> {
-  const client = await pool.connect();
+  const client = await connections.connect();
   // A connection that dies between two statements is reported by the next one; unheard, it would end the process.
   const ignore = () => undefined;
   client.on("error", ignore);
+  let over = false;
+  // Once: afterwards the connection is somebody else's, and so is whatever would be rolled back on it.
   const giveBack = (broken: boolean) => {
+    if (over) return;
+    over = true;
     client.off("error", ignore);
     client.release(broken);
   };
+  let last: Promise<unknown> = Promise.resolve();
+  // One after another: pg's own line for statements given at once is on its way out.
+  const query = (text: string, values?: unknown[]): Promise<pg.QueryResult> => {
+    const turn = last.then(() => client.query(text, values));
+    last = turn.catch(() => undefined);
+    return turn;
+  };
   try {
     const mode = [isolation === undefined ? "" : `isolation level ${isolation}`, readOnly === true ? "read only" : ""];
-    await client.query(`begin ${mode.join(" ")}`);
+    await query(`begin ${mode.join(" ")}`);
   } catch (error) {
     giveBack(true);
     throw error;
   }
   return {
-    executor: client,
-    publish: (batches: readonly NewBatch[]) => insertAll(client, schema, insertPortions(batches), true),
-    savepoint: (name) => client.query(`savepoint ${name}`).then(() => undefined),
-    releaseSavepoint: (name) => client.query(`release savepoint ${name}`).then(() => undefined),
-    rollbackTo: (name) => client.query(`rollback to savepoint ${name}`).then(() => undefined),
-    commit: () => commit(client, giveBack),
-    rollback: () =>
-      client.query("rollback").then(
+    executor: { query },
+    publish: (batches: readonly NewBatch[]) => insertAll({ query }, schema, insertPortions(batches), true),
+    savepoint: (name) => query(`savepoint ${name}`).then(() => undefined),
+    releaseSavepoint: (name) => query(`release savepoint ${name}`).then(() => undefined),
+    rollbackTo: (name) => query(`rollback to savepoint ${name}`).then(() => undefined),
+    commit: async () => {
+      // A transaction that an error has aborted answers COMMIT with ROLLBACK and no error of its own.
+      const { command } = await query("commit");
+      giveBack(false);
+      if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement in it had failed");
+    },
+    rollback: async () => {
+      if (over) return;
+      await within(query("rollback"), rollbackWithinMs, "the rollback").then(
         () => giveBack(false),
         () => giveBack(true),
-      ),
+      );
+    },
   };
-}
-
-async function commit(client: pg.PoolClient, giveBack: (broken: boolean) => void): Promise<void> {
-  // A transaction that an error has aborted answers COMMIT with ROLLBACK and no error of its own.
-  const { command } = await client.query("commit");
-  giveBack(false);
-  if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement in it had failed");
 }
