@@ -9,13 +9,14 @@ import { LastActivity } from "./metrics/last-activity.js";
 import { logEvents } from "./metrics/log-events.js";
 import { meter } from "./metrics/metrics.js";
 import { Budget } from "./publish/budget.js";
-import { flushScope, QueuePublisher } from "./publish/publish.js";
+import { type Flushed, flushScope, QueuePublisher } from "./publish/publish.js";
 import { publishTo } from "./publish/publish-to.js";
 import type { QueueDefinition } from "./queue/queue.js";
 import { QueueRegistry } from "./queue/registry.js";
 import type { QueueAccess, Runtime, StopOptions } from "./runtime.js";
 import { stopOnSignals } from "./stop-on-signals.js";
-import { currentScope, type Scope } from "./transaction/scope.js";
+import { atMost, monotonicMs } from "./time.js";
+import { currentScope, type Scope, scopeOfHook } from "./transaction/scope.js";
 import { runSavepoint, runTransaction, type TransactionParams } from "./transaction/transaction.js";
 import { Waker } from "./wake/waker.js";
 import { Worker } from "./worker.js";
@@ -54,9 +55,13 @@ class Client implements Omit<Runtime, "publishTo"> {
   readonly #publishers = new Map<string, QueuePublisher>();
   readonly #access = new Map<string, QueueAccess>();
   readonly #activity: LastActivity;
+  readonly #transactions = new Set<Promise<unknown>>();
+  readonly #hurry = new AbortController();
   #worker: Worker | undefined;
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
+  /** Handlers have ended: from here on only what already runs in a transaction may publish. */
+  #closed = false;
 
   constructor(options: ResolvedOptions, queues: QueueRegistry) {
     this.#options = options;
@@ -86,32 +91,42 @@ class Client implements Omit<Runtime, "publishTo"> {
     return access;
   }
 
-  start(): Promise<void> {
-    this.#starting ??= this.#node().start();
-    return this.#starting;
+  async start(): Promise<void> {
+    this.#starting ??= this.#node()
+      .start()
+      .catch((error: unknown) => {
+        // A schema that is migrated later, an address that is found later: the next call tries again.
+        this.#starting = undefined;
+        throw error;
+      });
+    await this.#starting;
   }
 
   stop({ timeoutMs = 30_000 }: StopOptions = {}): Promise<void> {
+    if (timeoutMs === 0) this.#hurry.abort();
     this.#stopping ??= this.#stop(timeoutMs);
     return this.#stopping;
   }
 
   stopOnSignals(options?: StopOptions): () => void {
-    return stopOnSignals((timeoutMs) => {
-      this.#worker?.engine.hurry(timeoutMs);
-      return this.stop({ timeoutMs });
-    }, options);
+    return stopOnSignals((timeoutMs) => this.stop({ timeoutMs }), options);
   }
 
   async transaction<T>(...[body, options = {}]: Parameters<Runtime["transaction"]>): Promise<T> {
     const scope = this.#scope();
     if (scope !== undefined) return (await runSavepoint(scope, body)) as T;
     this.#assertOpen();
-    return (await runTransaction(this.#transactionParams(), options, body)) as T;
+    const run = runTransaction(this.#transactionParams(), options, body);
+    this.#transactions.add(run);
+    try {
+      return (await run) as T;
+    } finally {
+      this.#transactions.delete(run);
+    }
   }
 
   afterCommit(hook: () => unknown): boolean {
-    const scope = this.#scope();
+    const scope = this.#scope() ?? scopeOfHook(currentScope(), this);
     scope?.hooks.push(hook);
     return scope !== undefined;
   }
@@ -145,15 +160,22 @@ class Client implements Omit<Runtime, "publishTo"> {
   on: Runtime["on"] = (event, subscriber) => this.#instrument.on(event, subscriber);
 
   async #stop(timeoutMs: number): Promise<void> {
-    await this.#worker?.drain(timeoutMs);
-    await this.#starting?.catch(() => undefined);
-    await this.flush();
+    const deadline = monotonicMs() + timeoutMs;
+    // Handlers that still run may publish and open transactions: they are to end well.
+    await this.#worker?.drain(timeoutMs, this.#hurry.signal);
+    this.#closed = true;
+    const leftMs = () => Math.max(leastToWriteMs, deadline - monotonicMs());
+    await atMost(leftMs(), Promise.all(this.#transactions), this.#hurry.signal);
+    await atMost(this.#hurry.signal.aborted ? leastToWriteMs : leftMs(), this.flush());
+    // What could not be written by now is dropped: said, counted and rejected. A database that is away must not keep us.
+    for (const publisher of this.#publishers.values()) publisher.giveUp();
     await this.#worker?.stop();
+    await this.#starting?.catch(() => undefined);
     await this.#backend.close();
   }
 
   #node(): Worker {
-    this.#assertOpen();
+    if (this.#stopping !== undefined) throw stopped();
     this.#worker ??= new Worker({
       backend: this.#backend,
       instrument: this.#instrument,
@@ -168,9 +190,9 @@ class Client implements Omit<Runtime, "publishTo"> {
   }
 
   #publisher(definition: QueueDefinition): QueuePublisher {
+    if (this.#scope() === undefined) this.#assertOpen();
     const known = this.#publishers.get(definition.name);
-    if (known !== undefined && this.#stopping === undefined) return known;
-    this.#assertOpen();
+    if (known !== undefined) return known;
     const publisher = new QueuePublisher(definition, {
       backend: this.#backend,
       instrument: this.#instrument,
@@ -181,29 +203,43 @@ class Client implements Omit<Runtime, "publishTo"> {
     return publisher;
   }
 
-  #transactionParams(): TransactionParams {
+  #transactionParams(): TransactionParams<readonly Flushed[]> {
     return {
       backend: this.#backend,
       instrument: this.#instrument,
       client: this,
+      around: currentScope(),
       flush: (scope) => flushScope(scope, this.#instrument),
-      onCommitted: (queues) => this.#announce(queues, true, false),
+      onCommitted: (flushed, unsure) => {
+        if (!unsure) for (const { queue, messages } of flushed) this.#instrument.emit("published", { queue, messages });
+        const delayed = flushed.some((to) => to.delayed);
+        this.#announce(
+          flushed.map(({ queue }) => queue),
+          delayed,
+          false,
+        );
+      },
     };
   }
 
-  // This node's own poller first: it is the nearest, and once it has looked it no longer sleeps.
+  // This node's own poller first: it is the nearest, and once it has looked it no longer sleeps. Only for what it listens to:
+  // a node that publishes elsewhere would look in vain after each of its own commits.
   #announce(queues: readonly string[], marked: boolean, announced: boolean): void {
     if (queues.length === 0) return;
-    this.#worker?.signal.ring("notify", marked);
+    if (this.#worker?.engine.wantsAny(queues)) this.#worker.signal.ring("notify", marked);
     if (!announced) this.#waker.wake(queues, marked);
   }
 
   /** The open transaction the caller runs in, if it is one of this client (T5). */
   #scope(): Scope | undefined {
-    for (let scope = currentScope(); scope?.client === this; scope = scope.parent) {
+    for (let scope = currentScope(); scope !== undefined; scope = scope.around) {
+      if (scope.client !== this || scope.state === "hooks" || scope.state === "committed") continue;
       if (scope.state === "open") return scope;
-      if (scope.state === "committed") continue;
-      throw new PostriderError("ERR_TRANSACTION_OVER", "this code belongs to a transaction that was rolled back");
+      const what = scope.state === "ending" ? "is being committed" : "was rolled back";
+      throw new PostriderError(
+        "ERR_TRANSACTION_OVER",
+        `this code belongs to a transaction that ${what}; await it inside`,
+      );
     }
     return undefined;
   }
@@ -213,7 +249,13 @@ class Client implements Omit<Runtime, "publishTo"> {
   }
 
   #assertOpen(): void {
-    if (this.#stopping === undefined) return;
-    throw new PostriderError("ERR_CLIENT_STOPPED", "this client has been stopped; create a new one");
+    if (this.#closed) throw stopped();
   }
+}
+
+/** What a stopping client leaves for its last writes, however short its time. */
+const leastToWriteMs = 1_000;
+
+function stopped(): PostriderError {
+  return new PostriderError("ERR_CLIENT_STOPPED", "this client has been stopped; create a new one");
 }

@@ -10,7 +10,7 @@ import { Settler } from "./deliver/settle.js";
 import type { Instrument, Logger } from "./instrument.js";
 import { Poller } from "./poll/poller.js";
 import type { QueueDefinition } from "./queue/queue.js";
-import { doublingMs, pause } from "./time.js";
+import { atMost, doublingMs, pause, within } from "./time.js";
 import { Listener } from "./wake/listener.js";
 import { Signal } from "./wake/signal.js";
 
@@ -68,15 +68,19 @@ export class Worker {
     await this.#untilAnswered(() => this.#register());
     await this.#untilAnswered(() => backend.noteNode(this.owner, node, this.#versions()));
     this.#noted = true;
-    if (this.#stopping.signal.aborted) return;
-    for (const part of [this.#listener, this.#heartbeat, this.#poller]) await part.start();
+    for (const part of [this.#listener, this.#heartbeat, this.#poller]) {
+      if (this.#stopping.signal.aborted) return;
+      await part.start();
+    }
   }
 
   /** Takes no new work, drains the handlers, settles; heartbeats go on until then. */
-  async drain(timeoutMs: number): Promise<void> {
+  async drain(timeoutMs: number, hurry: AbortSignal): Promise<void> {
     this.#stopping.abort();
-    await this.#poller.stop();
-    await this.engine.drain(timeoutMs);
+    this.engine.refuse();
+    // A round that waits for a silent database is not waited for: the handlers' time runs already.
+    await atMost(1_000, this.#poller.stop());
+    await this.engine.drain(timeoutMs, hurry);
   }
 
   /** After `drain`, and after the publish buffer is empty. */
@@ -86,9 +90,9 @@ export class Worker {
     await this.#listener.stop();
     if (!this.#noted) return;
     // For people only: a database that is away must not keep the process from ending.
-    await backend
-      .noteNode(this.owner, node)
-      .catch((error: unknown) => instrument.emit("error", { part: "node", error }));
+    await within(backend.noteNode(this.owner, node), 1_000, "noting the node's end").catch((error: unknown) =>
+      instrument.emit("error", { part: "node", error }),
+    );
   }
 
   health() {
@@ -118,6 +122,7 @@ export class Worker {
       try {
         return await step();
       } catch (error) {
+        if (this.#stopping.signal.aborted) return;
         if (!this.#params.backend.isPassing(error)) throw error;
         this.#params.instrument.emit("error", { part: "start", error });
         await pause(doublingMs(failures, 200, 4_000), this.#stopping.signal);

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:d9fa13757709d9d876b01d637d363f3b8e804410
+--! Hash: sha1:4b4e94ac92a33a7b7b579acb76009b661eeb1bde
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -650,7 +650,25 @@ begin
   end if;
 end $$;
 
---! split: 517-prune.sql
+--! split: 517-publisher_in_flight.sql
+-- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
+-- One expression per probe, as in wake.
+create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  k int;
+begin
+  for k in select distinct :SCHEMA.wake_key(q) from unnest(queues) q order by 1 loop
+    if (case when pg_try_advisory_lock(7301, k) then not pg_advisory_unlock(7301, k) else true end) then
+      return true;
+    end if;
+  end loop;
+  return false;
+end $$;
+
+--! split: 518-prune.sql
 -- prune: delete dead letters past their queue's retention, and nodes that ended a week ago. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
 -- Within a queue dead_id grows with died_at, so only the head of each queue is looked at.
@@ -712,7 +730,7 @@ begin
   return letters + nodes;
 end $$;
 
---! split: 518-repair_slots.sql
+--! split: 519-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -737,7 +755,7 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 519-recover.sql
+--! split: 520-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -835,7 +853,7 @@ begin
    group by d.queue_name, d.reason;
 end $$;
 
---! split: 520-promote.sql
+--! split: 521-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -863,24 +881,6 @@ begin
     returning b.queue_name
   )
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
-end $$;
-
---! split: 521-publisher_in_flight.sql
--- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
--- One expression per probe, as in wake.
-create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  k int;
-begin
-  for k in select distinct :SCHEMA.wake_key(q) from unnest(queues) q order by 1 loop
-    if (case when pg_try_advisory_lock(7301, k) then not pg_advisory_unlock(7301, k) else true end) then
-      return true;
-    end if;
-  end loop;
-  return false;
 end $$;
 
 --! split: 522-poll.sql
@@ -914,6 +914,10 @@ declare
   claimed_at timestamptz;
   scan numeric;
 begin
+  -- C2 before anything that reads a snapshot: a due time that is read earlier may be overtaken by a commit in silence.
+  if falling_asleep and :SCHEMA.publisher_in_flight(queues) then
+    publishing := true;
+  end if;
   if pruning then
     perform :SCHEMA.prune();
     moved := array(select :SCHEMA.repair_slots());
@@ -925,9 +929,6 @@ begin
   if maintain then
     moved := moved || array(select p.queue_name from :SCHEMA.promote() p);
     due := :SCHEMA.next_due_ms();
-  end if;
-  if falling_asleep and :SCHEMA.publisher_in_flight(queues) then
-    publishing := true;
   end if;
   if cardinality(moved) > 0 then
     -- What has just come back has an old id: it lies below the mark.

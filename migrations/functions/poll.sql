@@ -28,6 +28,10 @@ declare
   claimed_at timestamptz;
   scan numeric;
 begin
+  -- C2 before anything that reads a snapshot: a due time that is read earlier may be overtaken by a commit in silence.
+  if falling_asleep and :SCHEMA.publisher_in_flight(queues) then
+    publishing := true;
+  end if;
   if pruning then
     perform :SCHEMA.prune();
     moved := array(select :SCHEMA.repair_slots());
@@ -39,9 +43,6 @@ begin
   if maintain then
     moved := moved || array(select p.queue_name from :SCHEMA.promote() p);
     due := :SCHEMA.next_due_ms();
-  end if;
-  if falling_asleep and :SCHEMA.publisher_in_flight(queues) then
-    publishing := true;
   end if;
   if cardinality(moved) > 0 then
     -- What has just come back has an old id: it lies below the mark.

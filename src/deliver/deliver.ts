@@ -8,7 +8,7 @@ import { type Delivery, openDelivery, restOf, singleOf, withoutMessages } from "
 import { divide, isSuspect, retryOrDivide } from "./division.js";
 import { type Handler, handle, timedOut } from "./handle.js";
 import type { InFlight } from "./in-flight.js";
-import { errorText, type Outcome } from "./outcome.js";
+import { errorText, excused, type Outcome, type PartialOutcome } from "./outcome.js";
 import type { Settler } from "./settle.js";
 
 export interface DeliverParams {
@@ -35,12 +35,14 @@ export async function deliver(params: DeliverParams, batch: Batch, turn: Promise
     if (delivery === undefined) return;
     if (isSuspect(delivery)) return await divide(settler, delivery);
     const { outcome, ended } = await runHandler(params, delivery, abort);
-    // After a forced stop the batch has been released: nothing this handler says counts any more.
+    // Lost, or released by a forced stop: nothing this handler says counts any more.
     if (!inFlight.isLost(batch)) await settle(params, delivery, outcome);
     inFlight.letGo(batch);
     await ended;
   } catch (error) {
+    // Nothing above is meant to throw. Should it all the same, the batch must not stay in flight with nobody at work on it.
     instrument.emit("error", { part: "delivery", error });
+    if (!inFlight.isLost(batch)) await settler.release(batch, backoffMs(definition.settings.backoff, 1));
   } finally {
     inFlight.letGo(batch);
   }
@@ -51,7 +53,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 async function runHandler(params: DeliverParams, delivery: Delivery, abort: AbortController) {
-  const { definition, handler, instrument, logger } = params;
+  const { definition, handler, instrument, logger, inFlight } = params;
   const { timeoutMs, maxBatchMessages } = definition.settings;
   const startedAt = monotonicMs();
   const over = new AbortController();
@@ -60,7 +62,10 @@ async function runHandler(params: DeliverParams, delivery: Delivery, abort: Abor
   );
   const late = timeoutMs === undefined ? undefined : timedOut(timeoutMs, abort, over.signal);
   const error = await (late === undefined ? ended.then(() => undefined) : Promise.race([ended.then(() => late), late]));
-  const outcome: Outcome = error === undefined ? await ended : { kind: "retry", error };
+  // With `each`, what is done is done: only the messages that had not ended are late.
+  const counts = error === undefined || (handler.kind === "each" && over.signal.aborted);
+  const said: Outcome = counts ? await ended : { kind: "retry", error };
+  const outcome = inFlight.isExcused(delivery.batch) ? excused(said) : said;
   instrument.emit("handled", {
     queue: definition.name,
     batchIds: [delivery.batch.id],
@@ -74,27 +79,26 @@ const statusOf: Record<Outcome["kind"], HandledStatus> = {
   ack: "ok",
   retry: "failed",
   partial: "partial",
+  release: "released",
   postpone: "postponed",
   reject: "rejected",
 };
 
 // One clause per outcome.
 async function settle(params: DeliverParams, delivery: Delivery, outcome: Outcome): Promise<void> {
-  const { settler, instrument, inFlight, definition } = params;
+  const { settler, instrument } = params;
   const { batch } = delivery;
   switch (outcome.kind) {
     case "ack":
       return await settler.ack(batch);
     case "retry":
-      if (inFlight.isStopping) return await settler.release(batch, 0);
       noteFailure(params, delivery, outcome.error);
-      return await retryOrDivide(settler, delivery, {
-        delayMs: outcome.delayMs ?? backoffMs(definition.settings.backoff, batch.failures + 1),
-        error: errorText(outcome.error),
-      });
+      return await retryOrDivide(settler, delivery, failureOf(params, batch, outcome.error, outcome.delayMs));
     case "partial":
       for (const error of new Set(outcome.failed.values())) noteFailure(params, delivery, error);
       return await settlePartly(params, delivery, outcome);
+    case "release":
+      return await settler.release(batch, 0);
     case "postpone":
       await settler.release(batch, outcome.delayMs);
       return instrument.emit("postponed", { queue: batch.queue, batchId: batch.id });
@@ -103,33 +107,36 @@ async function settle(params: DeliverParams, delivery: Delivery, outcome: Outcom
   }
 }
 
-// Successes leave the row, what has no attempt left dies, the rest stays in the same row with one failure more.
-async function settlePartly(
-  { definition, settler }: DeliverParams,
-  delivery: Delivery,
-  { failed, delayMs }: Extract<Outcome, { kind: "partial" }>,
-): Promise<void> {
+// Successes leave the row, what is given up dies, the rest stays in the same row; with one failure more if any of it failed.
+async function settlePartly(params: DeliverParams, delivery: Delivery, outcome: PartialOutcome): Promise<void> {
+  const { settler } = params;
   const { batch } = delivery;
+  const { failed, rejected, kept, delayMs } = outcome;
   const exhausted = batch.failures + 1 >= batch.maxAttempts;
-  const dead = exhausted
-    ? [...failed].map(([index, error]) => ({
-        ...singleOf(delivery, index),
-        reason: "attempts" as const,
-        error: errorText(error),
-      }))
-    : [];
+  const deadOf = (reason: "attempts" | "rejected", index: number, error: string) => {
+    return { ...singleOf(delivery, index), reason, error };
+  };
+  const dead = [...rejected].map(([index, error]) => deadOf("rejected", index, error.message));
+  if (exhausted) dead.push(...[...failed].map(([index, error]) => deadOf("attempts", index, errorText(error))));
   const gone = new Set(delivery.messages.keys());
+  for (const index of kept) gone.delete(index);
   if (!exhausted) for (const index of failed.keys()) gone.delete(index);
   const rest = withoutMessages(delivery, gone);
   if (rest === undefined) {
     await settler.part(batch, { dead });
     return;
   }
-  const failure = {
-    delayMs: delayMs ?? backoffMs(definition.settings.backoff, batch.failures + 1),
-    error: errorText([...failed.values()][0]),
-  };
-  await settler.part(batch, { dead, rest: restOf(rest), failure });
+  if (failed.size > 0 && !exhausted) {
+    const failure = failureOf(params, batch, [...failed.values()][0], delayMs);
+    await settler.part(batch, { dead, rest: restOf(rest), failure });
+    return;
+  }
+  const ours = gone.size === 0 || (await settler.part(batch, { dead, rest: restOf(rest) }));
+  if (ours) await settler.release(batch, delayMs ?? 0);
+}
+
+function failureOf({ definition }: DeliverParams, { failures }: Batch, error: unknown, delayMs?: number) {
+  return { delayMs: delayMs ?? backoffMs(definition.settings.backoff, failures + 1), error: errorText(error) };
 }
 
 function noteFailure({ definition, instrument }: DeliverParams, { batch }: Delivery, error: unknown): void {

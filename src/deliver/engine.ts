@@ -1,8 +1,8 @@
 /** The listeners of a node and their slots: what may be claimed, and what is running. */
-import type { Batch } from "../batch/batch.js";
+import type { Batch, Lease } from "../batch/batch.js";
 import { PostriderError } from "../errors.js";
 import type { QueueDefinition } from "../queue/queue.js";
-import { pause } from "../time.js";
+import { atMost } from "../time.js";
 import type { Signal } from "../wake/signal.js";
 import { type DeliverParams, deliver } from "./deliver.js";
 import { crashesUntilAlone } from "./division.js";
@@ -33,18 +33,23 @@ export interface EngineParams extends Omit<DeliverParams, "definition" | "handle
 export class Engine {
   readonly #params: EngineParams;
   readonly #lanes = new Map<string, Lane>();
-  readonly #hurry = new AbortController();
+  /** Batches on their way back that never had a handler. */
+  readonly #returning = new Set<Promise<void>>();
   #draining = false;
 
   constructor(params: EngineParams) {
     this.#params = params;
   }
 
-  /** @throws PostriderError `ERR_LISTENER_EXISTS` */
+  /** @throws PostriderError `ERR_LISTENER_EXISTS`, `ERR_CLIENT_OPTIONS` */
   listen(definition: QueueDefinition, handler: Handler, concurrency: number): Listener {
     if (this.#lanes.has(definition.name)) {
       const message = `queue "${definition.name}" already has a listener in this client; stop it first`;
       throw new PostriderError("ERR_LISTENER_EXISTS", message, { details: { queue: definition.name } });
+    }
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1_000) {
+      const message = `queue "${definition.name}": concurrency must be a whole number from 1 to 1000, found ${String(concurrency)}`;
+      throw new PostriderError("ERR_CLIENT_OPTIONS", message, { details: { queue: definition.name } });
     }
     const lane: Lane = { definition, handler, concurrency, running: new Set(), alone: 0, stopping: false };
     this.#lanes.set(definition.name, lane);
@@ -54,9 +59,9 @@ export class Engine {
 
   /** Queues with free slots, for the next claim. None while draining. */
   wants(): readonly { queue: string; limit: number; version: number }[] {
-    if (this.#draining || this.roomBytes <= 0) return [];
+    if (this.roomBytes <= 0) return [];
     return [...this.#lanes.values()]
-      .filter((lane) => !lane.stopping && lane.alone === 0 && lane.running.size < lane.concurrency)
+      .filter((lane) => this.#hasRoom(lane))
       .map(({ definition, concurrency, running }) => ({
         queue: definition.name,
         limit: concurrency - running.size,
@@ -69,39 +74,79 @@ export class Engine {
     return Math.min(claimBytes, heldBytes - this.#params.inFlight.bytes);
   }
 
+  /** Whether one of these queues has a free slot here. */
+  wantsAny(queues: readonly string[]): boolean {
+    return queues.some((queue) => {
+      const lane = this.#lanes.get(queue);
+      return lane !== undefined && this.#hasRoom(lane);
+    });
+  }
+
   /** Starts the handlers of claimed batches. What has lost its listener meanwhile goes back. */
   submit(batches: readonly Batch[]): void {
-    const { instrument, settler } = this.#params;
     for (const batch of batches) {
       const lane = this.#lanes.get(batch.queue);
       if (lane === undefined || lane.stopping || this.#draining) {
-        void settler.release(batch, 0);
+        this.#giveBack(batch);
         continue;
       }
       const { queue, id: batchId, messageCount: messages, publishedAt } = batch;
-      instrument.emit("claimed", { queue, batchId, messages, publishedAt });
+      this.#params.instrument.emit("claimed", { queue, batchId, messages, publishedAt });
       this.#run(lane, batch);
     }
   }
 
-  /** Takes no new work; waits for what runs, at most until `timeoutMs`, then aborts it, and a second later lets it go. */
-  async drain(timeoutMs: number): Promise<void> {
-    this.#draining = true;
-    const { inFlight, settler } = this.#params;
-    if (await this.#idleWithin(timeoutMs, this.#hurry.signal)) return;
-    inFlight.abortAll(new Error("the client is stopping"));
-    if (await this.#idleWithin(1_000)) return;
-    const left = inFlight.leases() as readonly Batch[];
-    await Promise.all(left.map((batch) => settler.release(batch, 0).finally(() => inFlight.letGo(batch))));
+  /** Gives back what the database counts as ours and nobody here holds: a claim whose answer was lost. */
+  disown(leases: readonly Lease[]): void {
+    for (const lease of leases) if (!this.#params.inFlight.isHeld(lease)) this.#giveBack(lease);
   }
 
-  /** Cuts a drain short, after `timeoutMs` instead of its own limit: the second signal. */
-  hurry(timeoutMs: number): void {
-    if (this.#draining && timeoutMs === 0) this.#hurry.abort();
+  /** No handler is started from here on: what a claim under way still brings goes back. */
+  refuse(): void {
+    this.#draining = true;
+  }
+
+  /**
+   * Takes no new work; waits for what runs, at most until `timeoutMs` or until told to hurry, then aborts it, and a second
+   * later, or at once when in a hurry, lets it go.
+   */
+  async drain(timeoutMs: number, hurry: AbortSignal): Promise<void> {
+    this.refuse();
+    const { inFlight, settler } = this.#params;
+    const idle = Promise.all([...this.#lanes.values()].flatMap(({ running }) => [...running]));
+    await atMost(timeoutMs, idle, hurry);
+    if (this.running > 0) {
+      inFlight.abortAll(new Error("the client is stopping"));
+      await atMost(1_000, idle, hurry);
+    }
+    await atMost(1_000, Promise.all(this.#returning));
+    for (const lease of inFlight.leases()) {
+      // No longer held first: the handler, should it end now, has nothing to say about the batch any more.
+      inFlight.letGo(lease);
+      this.#track(settler.release(lease, 0));
+    }
+    // A database that is away must not keep the process: recovery takes back what could not be given back.
+    await atMost(1_000, Promise.all(this.#returning));
   }
 
   get running(): number {
     return [...this.#lanes.values()].reduce((sum, { running }) => sum + running.size, 0);
+  }
+
+  #hasRoom({ stopping, alone, running, concurrency }: Lane): boolean {
+    return !this.#draining && !stopping && alone === 0 && running.size < concurrency;
+  }
+
+  // Held until then, so that it is tried again and its lease lives on while the database does not answer.
+  #giveBack(lease: Lease): void {
+    const { inFlight, settler } = this.#params;
+    inFlight.hold(lease, Number.POSITIVE_INFINITY);
+    this.#track(settler.release(lease, 0).finally(() => inFlight.letGo(lease)));
+  }
+
+  #track(returning: Promise<void>): void {
+    const tracked = returning.finally(() => this.#returning.delete(tracked));
+    this.#returning.add(tracked);
   }
 
   // A batch that has seen two crashes runs alone in its queue (R5): after what runs, and before what came with it.
@@ -124,13 +169,5 @@ export class Engine {
     if (this.#lanes.get(lane.definition.name) !== lane) return;
     this.#lanes.delete(lane.definition.name);
     this.#params.onLaneStopped(lane.definition.name);
-  }
-
-  async #idleWithin(timeoutMs: number, cutShort?: AbortSignal): Promise<boolean> {
-    const idle = new AbortController();
-    const all = [...this.#lanes.values()].flatMap(({ running }) => [...running]);
-    void Promise.all(all).then(() => idle.abort());
-    await pause(timeoutMs, cutShort === undefined ? idle.signal : AbortSignal.any([idle.signal, cutShort]));
-    return this.running === 0;
   }
 }

@@ -4,7 +4,7 @@ import { pause } from "../time.js";
 import { runInRoot } from "../transaction/scope.js";
 import type { Delivery } from "./delivery.js";
 import type { BatchContext, BatchHandler, MessageHandler } from "./handler.js";
-import { type Outcome, outcomeOfError, outcomeOfResult } from "./outcome.js";
+import { checkDelay, Gathered, type Outcome, outcomeOfError, outcomeOfResult } from "./outcome.js";
 
 /** A registered handler, of one of its two kinds. */
 export type Handler =
@@ -29,19 +29,18 @@ export async function handle(params: HandleParams, delivery: Delivery): Promise<
 
 // A throw in one slice does not keep the others from running; what it fails is its own messages.
 async function handleSlices(params: HandleParams, call: BatchHandler<unknown>, delivery: Delivery): Promise<Outcome> {
-  const failed = new Map<number, unknown>();
-  let delayMs: number | undefined;
-  for (let from = 0; from < delivery.messages.length; from += params.maxMessages) {
-    const to = Math.min(from + params.maxMessages, delivery.messages.length);
-    const outcome = await handleSlice(params, call, delivery, from, to);
-    if (outcome.kind === "postpone" || outcome.kind === "reject") return outcome;
-    if (outcome.kind === "retry") for (let index = from; index < to; index += 1) failed.set(index, outcome.error);
-    if (outcome.kind === "partial") for (const [index, error] of outcome.failed) failed.set(from + index, error);
-    if (outcome.kind !== "ack") delayMs = outcome.delayMs ?? delayMs;
+  const gathered = new Gathered();
+  const count = delivery.messages.length;
+  for (let from = 0; from < count; from += params.maxMessages) {
+    const to = Math.min(from + params.maxMessages, count);
+    const outcome = params.signal.aborted ? notStarted : await handleSlice(params, call, delivery, from, to);
+    gathered.add(outcome, from, to);
   }
-  if (failed.size === 0) return { kind: "ack" };
-  return { kind: "partial", failed, ...(delayMs === undefined ? {} : { delayMs }) };
+  return gathered.result(count);
 }
+
+// When the signal is aborted first: it has failed nothing, but it is not done either.
+const notStarted: Outcome = { kind: "release" };
 
 async function handleSlice(
   params: HandleParams,
@@ -70,28 +69,36 @@ async function handleEach(
   { call, atOnce }: Extract<Handler, { kind: "each" }>,
   delivery: Delivery,
 ): Promise<Outcome> {
-  const failed = new Map<number, unknown>();
-  let retryAfterMs: number | undefined;
+  const outcomes: Outcome[] = [];
+  const count = delivery.messages.length;
   let next = 0;
   const runSome = async () => {
-    while (next < delivery.messages.length && !params.signal.aborted) {
+    while (next < count && !params.signal.aborted) {
       const index = next;
       next += 1;
-      const wish: Wish = {};
-      try {
-        await runInRoot(() => call(delivery.messages[index], messageContext(params, delivery, index, wish)));
-      } catch (error) {
-        failed.set(index, error);
-        retryAfterMs = wish.retryAfterMs ?? retryAfterMs;
-      }
+      outcomes[index] = await handleOne(params, call, delivery, index);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, delivery.messages.length) }, runSome));
-  // Not started before the signal: they have failed nothing, but they are not done either.
-  for (let index = next; index < delivery.messages.length; index += 1) failed.set(index, params.signal.reason);
-  if (failed.size === 0) return { kind: "ack" };
-  if (delivery.messages.length === 1) return outcomeOfError(failed.get(0), retryAfterMs);
-  return { kind: "partial", failed, ...(retryAfterMs === undefined ? {} : { delayMs: retryAfterMs }) };
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, runSome));
+  if (count === 1) return outcomes[0] ?? notStarted;
+  const gathered = new Gathered();
+  for (let index = 0; index < count; index += 1) gathered.add(outcomes[index] ?? notStarted, index, index + 1);
+  return gathered.result(count);
+}
+
+async function handleOne(
+  params: HandleParams,
+  call: MessageHandler<unknown>,
+  delivery: Delivery,
+  index: number,
+): Promise<Outcome> {
+  const wish: Wish = {};
+  try {
+    await runInRoot(() => call(delivery.messages[index], messageContext(params, delivery, index, wish)));
+    return { kind: "ack" };
+  } catch (error) {
+    return outcomeOfError(error, wish.retryAfterMs);
+  }
 }
 
 interface Wish {
@@ -106,6 +113,7 @@ function callContext({ signal, logger }: HandleParams, { batch }: Delivery, wish
     signal,
     log: logger,
     retryAfter: (ms: number) => {
+      checkDelay("retryAfter", ms);
       wish.retryAfterMs = ms;
     },
   };

@@ -1,9 +1,12 @@
 /** One statement per node for all its leases, on a timer of its own: a blocked poll loop does not stop it (R2). */
-import type { Backend, ListenSession } from "../backend/backend.js";
+import type { Backend, HeartbeatAnswer, ListenSession } from "../backend/backend.js";
+import type { Lease } from "../batch/batch.js";
 import type { Instrument } from "../instrument.js";
 import type { Service } from "../service.js";
-import { jitterDown, pause } from "../time.js";
+import { jitterDown, monotonicMs, pause, within } from "../time.js";
 import type { InFlight } from "./in-flight.js";
+
+const sessionAnswersWithinMs = 1_500;
 
 export interface HeartbeatParams {
   readonly backend: Backend;
@@ -32,25 +35,45 @@ export class Heartbeat implements Service {
     await this.#running;
   }
 
+  // The fence is checked when the first handler may be due, and not only at the next beat: a beat later the database may
+  // already have given the batch away.
   async #run(): Promise<void> {
+    let beatAt = monotonicMs() + jitterDown(this.#params.heartbeatMs);
     while (!this.#stopping.signal.aborted) {
-      await pause(jitterDown(this.#params.heartbeatMs), this.#stopping.signal);
+      const fenceInMs = this.#params.inFlight.fence();
+      await pause(Math.min(beatAt - monotonicMs(), fenceInMs), this.#stopping.signal);
+      if (monotonicMs() < beatAt) continue;
       // Not awaited: a statement that hangs must not keep the fence from being checked.
       void this.beat();
-      this.#params.inFlight.fence();
+      beatAt = monotonicMs() + jitterDown(this.#params.heartbeatMs);
     }
   }
 
   /** One heartbeat now. Never rejects. */
   async beat(): Promise<void> {
-    const { backend, session, inFlight, instrument } = this.#params;
+    const { inFlight, instrument } = this.#params;
     const leases = inFlight.leases();
     if (leases.length === 0) return;
     try {
-      const answers = await (session()?.heartbeat(leases) ?? backend.heartbeat(leases));
-      inFlight.apply(leases, answers);
+      const askedAt = monotonicMs();
+      const answers = await this.#ask(leases);
+      for (const { queue, id } of inFlight.apply(leases, answers, askedAt)) {
+        instrument.emit("leaseLost", { queue, batchId: id });
+      }
     } catch (error) {
       instrument.emit("error", { part: "heartbeat", error });
+    }
+  }
+
+  // A session whose network has gone silent looks whole for up to thirteen seconds; the leases cannot wait for that.
+  async #ask(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>> {
+    const { backend, session } = this.#params;
+    const listening = session();
+    if (listening === undefined) return await backend.heartbeat(leases);
+    try {
+      return await within(listening.heartbeat(leases), sessionAnswersWithinMs, "a heartbeat over the LISTEN session");
+    } catch {
+      return await backend.heartbeat(leases);
     }
   }
 }

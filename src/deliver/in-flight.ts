@@ -1,36 +1,37 @@
 /** The leases this node holds: what the heartbeat prolongs, and whose handlers it aborts when they are lost. */
 import type { HeartbeatAnswer } from "../backend/backend.js";
-import type { Batch, Lease } from "../batch/batch.js";
+import type { Lease } from "../batch/batch.js";
 import { monotonicMs } from "../time.js";
 
+/** A batch, or of what only went through here, its lease. */
+type Sized = Lease & { readonly bytes?: number };
+
 interface Held {
-  readonly batch: Batch;
+  readonly lease: Sized;
   readonly abort: AbortController;
   readonly heldAt: number;
-  /** When the database last said that the lease lives. */
+  /** When the node last asked the database to keep the lease, and it did. */
   keptAt: number;
   /** Without a heartbeat for this long, others may take the batch: its handler is told to stop before that. */
   readonly fenceAfterMs: number;
   lost: boolean;
+  /** The node itself told the handler to stop: what it throws now is no failure of its own. */
+  excused: boolean;
+  /** Statements under way that settle it: its row may be gone because we deleted it. */
+  settling: number;
 }
 
 export class InFlight {
   readonly #held = new Map<string, Held>();
-  #stopping = false;
 
-  /** Takes charge of a claimed batch; the signal aborts when it is lost. */
-  hold(batch: Batch, orphanAfterMs: number): AbortController {
+  /** Takes charge of a claimed batch; the signal aborts when it is lost, and in time before others may take it. */
+  hold(lease: Sized, orphanAfterMs: number): AbortController {
     const abort = new AbortController();
+    const now = monotonicMs();
     // Two seconds before the database may give it away (R3), but never before half of that time.
     const fenceAfterMs = Math.max(orphanAfterMs / 2, orphanAfterMs - 2_000);
-    this.#held.set(keyOf(batch), {
-      batch,
-      abort,
-      heldAt: monotonicMs(),
-      keptAt: monotonicMs(),
-      fenceAfterMs,
-      lost: false,
-    });
+    const fresh = { lost: false, excused: false, settling: 0 };
+    this.#held.set(keyOf(lease), { lease, abort, heldAt: now, keptAt: now, fenceAfterMs, ...fresh });
     return abort;
   }
 
@@ -38,6 +39,11 @@ export class InFlight {
     this.#held.delete(keyOf(lease));
   }
 
+  isHeld(lease: Lease): boolean {
+    return this.#held.has(keyOf(lease));
+  }
+
+  /** Also true of what is no longer held. */
   isLost(lease: Lease): boolean {
     return this.#held.get(keyOf(lease))?.lost ?? true;
   }
@@ -45,44 +51,63 @@ export class InFlight {
   /** Bytes of all payloads held. */
   get bytes(): number {
     let sum = 0;
-    for (const { batch } of this.#held.values()) sum += batch.bytes;
+    for (const { lease } of this.#held.values()) sum += lease.bytes ?? 0;
     return sum;
   }
 
-  leases(): readonly Lease[] {
-    return [...this.#held.values()].filter(({ lost }) => !lost).map(({ batch }) => batch);
+  isExcused(lease: Lease): boolean {
+    return this.#held.get(keyOf(lease))?.excused ?? true;
   }
 
-  /** What the database said of each lease. */
-  apply(leases: readonly Lease[], answers: ReadonlyMap<string, HeartbeatAnswer>): void {
+  leases(): readonly Lease[] {
+    return [...this.#held.values()].filter(({ lost }) => !lost).map(({ lease }) => lease);
+  }
+
+  /** Marks what a statement is about to settle; the returned function takes the mark away again. */
+  settling(leases: readonly Lease[]): () => void {
+    const marked = leases.flatMap((lease) => this.#held.get(keyOf(lease)) ?? []);
+    for (const held of marked) held.settling += 1;
+    return () => {
+      for (const held of marked) held.settling -= 1;
+    };
+  }
+
+  /** What the database said of each lease when asked at `askedAt`. Answers those that were taken over by somebody else. */
+  apply(leases: readonly Lease[], answers: ReadonlyMap<string, HeartbeatAnswer>, askedAt: number): readonly Lease[] {
+    const takenOver: Lease[] = [];
     for (const lease of leases) {
       const held = this.#held.get(keyOf(lease));
-      if (held === undefined) continue;
+      if (held === undefined || held.lost) continue;
       const answer = answers.get(lease.id);
-      if (answer === "kept") held.keptAt = monotonicMs();
-      if (answer === "lost") this.#lose(held, "the batch was taken over by recovery");
+      if (answer === "kept") held.keptAt = askedAt;
+      if (answer !== "lost") continue;
+      held.lost = true;
+      // The settling statement knows whether it found the batch, and says so.
+      if (held.settling > 0) continue;
+      held.abort.abort(new Error("the batch was taken over by recovery"));
+      takenOver.push(lease);
     }
+    return takenOver;
   }
 
-  /** Aborts what has had no heartbeat for too long: the database may be about to give it to somebody else. */
-  fence(): void {
+  /**
+   * Aborts what has had no heartbeat for too long: the database may be about to give it to somebody else. Answers how long
+   * the next one may still wait.
+   */
+  fence(): number {
     const now = monotonicMs();
+    let nextMs = Number.POSITIVE_INFINITY;
     for (const held of this.#held.values()) {
-      if (!held.lost && now - held.keptAt > held.fenceAfterMs) {
-        held.abort.abort(new Error("no heartbeat reached the database: the batch may be given to another node"));
-      }
+      const leftMs = held.keptAt + held.fenceAfterMs - now;
+      if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
+      else this.#excuse(held, new Error("no heartbeat reached the database: the batch may be given to another node"));
     }
+    return nextMs;
   }
 
   /** Aborts every running handler's signal. */
   abortAll(reason: Error): void {
-    this.#stopping = true;
-    for (const { abort } of this.#held.values()) abort.abort(reason);
-  }
-
-  /** Whether handlers were told to stop because the node does: what they throw now is no failure of theirs (R6). */
-  get isStopping(): boolean {
-    return this.#stopping;
+    for (const held of this.#held.values()) this.#excuse(held, reason);
   }
 
   /** How long the oldest batch has been here, in ms; undefined when there is none. */
@@ -91,9 +116,10 @@ export class InFlight {
     return oldest === undefined ? undefined : monotonicMs() - oldest.heldAt;
   }
 
-  #lose(held: Held, why: string): void {
-    held.lost = true;
-    held.abort.abort(new Error(why));
+  #excuse(held: Held, reason: Error): void {
+    if (held.abort.signal.aborted) return;
+    held.excused = true;
+    held.abort.abort(reason);
   }
 }
 

@@ -16,6 +16,13 @@ interface WaitingAck {
   readonly settled: () => void;
 }
 
+interface Written<T> {
+  /** Undefined when every lease was lost before the statement could be written. */
+  readonly answer: T | undefined;
+  /** One try went unanswered: what is not found any more may have been settled by it, and is not counted as lost (D8). */
+  readonly unsure: boolean;
+}
+
 export class Settler {
   readonly #backend: Backend;
   readonly #instrument: Instrument;
@@ -39,40 +46,50 @@ export class Settler {
 
   /** Answers `divide` where the batch was left as it is, for its owner to divide. */
   async retry(batch: Batch, failure: Omit<FailedBatch, "lease">): Promise<"divide" | undefined> {
-    const outcomes = await this.#untilWritten([batch], () => this.#backend.retry([{ lease: batch, ...failure }]));
-    const outcome = outcomes?.get(batch.id);
-    if (outcome === "delayed") this.#instrument.emit("retried", { queue: batch.queue, batchId: batch.id });
+    const { answer, unsure } = await this.#untilWritten([batch], () => {
+      return this.#backend.retry([{ lease: batch, ...failure }]);
+    });
+    const outcome = answer?.get(batch.id);
+    if (outcome === "divide") return outcome;
     if (outcome === "dead") this.#noteDead(batch, "attempts", failure.error);
-    if (outcome === undefined) this.#noteLost(batch);
-    return outcome === "divide" ? outcome : undefined;
+    // Unsure: most likely it was written, and a due time that is looked for in vain costs nothing.
+    else if (outcome === "delayed" || unsure) this.#noteRetried(batch);
+    else this.#noteLost(batch, answer !== undefined);
+    return undefined;
   }
 
   async divide(batch: Batch, division: Omit<Division, "lease">): Promise<void> {
-    const ids = await this.#untilWritten([batch], () => this.#backend.divide({ lease: batch, ...division }));
-    if (ids === undefined || ids.length === 0) this.#noteLost(batch);
-    else this.#instrument.emit("retried", { queue: batch.queue, batchId: batch.id });
+    const { answer, unsure } = await this.#untilWritten([batch], () => {
+      return this.#backend.divide({ lease: batch, ...division });
+    });
+    if (unsure || answer?.length) this.#noteRetried(batch);
+    else this.#noteLost(batch, answer !== undefined);
   }
 
   async deadLetter(batch: Batch, dead: Omit<DeadBatch, "lease">): Promise<void> {
-    const ours = await this.#untilWritten([batch], () => this.#backend.deadLetter([{ lease: batch, ...dead }]));
-    if (ours?.has(batch.id)) this.#noteDead(batch, dead.reason, dead.error);
-    else this.#noteLost(batch);
+    const { answer, unsure } = await this.#untilWritten([batch], () => {
+      return this.#backend.deadLetter([{ lease: batch, ...dead }]);
+    });
+    if (answer?.has(batch.id)) this.#noteDead(batch, dead.reason, dead.error);
+    else if (!unsure) this.#noteLost(batch, answer !== undefined);
   }
 
-  async release(batch: Batch, delayMs: number): Promise<void> {
-    const ours = await this.#untilWritten([batch], () => this.#backend.release([batch], delayMs));
-    if (!ours?.has(batch.id)) this.#noteLost(batch);
+  async release(batch: Lease, delayMs: number): Promise<void> {
+    const { answer, unsure } = await this.#untilWritten([batch], () => this.#backend.release([batch], delayMs));
+    if (!answer?.has(batch.id) && !unsure) this.#noteLost(batch, answer !== undefined);
   }
 
   /** Answers false when the batch was lost. */
   async part(batch: Batch, settlement: Omit<PartialSettlement, "lease">): Promise<boolean> {
-    const answer = await this.#untilWritten([batch], () => this.#backend.settlePart({ lease: batch, ...settlement }));
+    const { answer, unsure } = await this.#untilWritten([batch], () => {
+      return this.#backend.settlePart({ lease: batch, ...settlement });
+    });
     if (answer === undefined) {
-      this.#noteLost(batch);
+      if (!unsure) this.#noteLost(batch, true);
       return false;
     }
     for (const { reason, error } of settlement.dead) this.#noteDead(batch, reason, error);
-    if (answer === "delayed") this.#instrument.emit("retried", { queue: batch.queue, batchId: batch.id });
+    if (answer === "delayed") this.#noteRetried(batch);
     return true;
   }
 
@@ -81,35 +98,44 @@ export class Settler {
     while (this.#waiting.length > 0) {
       const acks = this.#waiting.splice(0, maxAcksPerStatement);
       const leases = acks.map(({ lease }) => lease);
-      let repeats = -1;
-      const ours = await this.#untilWritten(leases, () => {
-        repeats += 1;
-        return this.#backend.ack(leases);
-      });
+      const { answer, unsure } = await this.#untilWritten(leases, () => this.#backend.ack(leases));
       for (const { lease, settled } of acks) {
-        // A repeated acknowledgement that finds nothing may have been carried out the first time: not a lost lease.
-        if (repeats === 0 && !ours?.has(lease.id)) this.#noteLost(lease);
+        if (!answer?.has(lease.id) && !unsure) this.#noteLost(lease, answer !== undefined);
         settled();
       }
     }
     this.#writing = false;
   }
 
-  /** Undefined when every lease was lost before the statement could be written. */
-  async #untilWritten<T>(leases: readonly Lease[], statement: () => Promise<T>): Promise<T | undefined> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        return await statement();
-      } catch (error) {
-        this.#instrument.emit("error", { part: "settling", error });
-        if (leases.every((lease) => this.#inFlight.isLost(lease))) return undefined;
-        await pause(doublingMs(failures, 50, 2_000));
+  /** Repeats a statement until it is written, or until every lease is lost. */
+  async #untilWritten<T>(leases: readonly Lease[], statement: () => Promise<T>): Promise<Written<T>> {
+    const areLost = () => leases.every((lease) => this.#inFlight.isLost(lease));
+    const settled = this.#inFlight.settling(leases);
+    let unsure = false;
+    try {
+      for (let failures = 0; ; failures += 1) {
+        try {
+          return { answer: await statement(), unsure };
+        } catch (error) {
+          unsure ||= this.#backend.isUnanswered(error);
+          this.#instrument.emit("error", { part: "settling", error });
+        }
+        if (!areLost()) await pause(doublingMs(failures, 50, 2_000));
+        if (areLost()) return { answer: undefined, unsure };
       }
+    } finally {
+      settled();
     }
   }
 
-  #noteLost({ queue, id }: Lease): void {
-    this.#instrument.emit("leaseLost", { queue, batchId: id });
+  // What is no longer held was given up by a forced stop, which is nobody's loss.
+  #noteLost(lease: Lease, answered: boolean): void {
+    if (!answered && !this.#inFlight.isHeld(lease)) return;
+    this.#instrument.emit("leaseLost", { queue: lease.queue, batchId: lease.id });
+  }
+
+  #noteRetried({ queue, id }: Lease): void {
+    this.#instrument.emit("retried", { queue, batchId: id });
   }
 
   #noteDead({ queue, id }: Lease, reason: string, error: string): void {

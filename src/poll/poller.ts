@@ -11,17 +11,19 @@
  * table: one of the two must see the other.
  */
 import type { Backend, ListenSession, PollRequest, PollResult } from "../backend/backend.js";
-import type { Batch } from "../batch/batch.js";
+import type { Batch, Lease } from "../batch/batch.js";
 import type { Instrument, WakeSource } from "../instrument.js";
 import type { Service } from "../service.js";
 import { doublingMs, jitterDown, monotonicMs } from "../time.js";
 import type { Signal, Wakened } from "../wake/signal.js";
 import { LowWater } from "./low-water.js";
 
-/** Between two maintenance rounds of a busy node, in ms; an idle one maintains whenever it looks. */
+/** Between two maintenance rounds of a busy node, in ms; one that falls asleep maintains whenever it does. */
 const maintainEveryMs = 1_000;
 /** Between two deletions of what is kept no longer, in ms. */
 const pruneEveryMs = 60_000;
+/** How long after an unanswered claim the server may still carry it out. */
+const unansweredForMs = 30_000;
 
 /** The node's handlers, as far as the poller is concerned. */
 export interface Slots {
@@ -30,6 +32,8 @@ export interface Slots {
   /** How many bytes of payload the next claim may bring. */
   readonly roomBytes: number;
   submit(batches: readonly Batch[]): void;
+  /** Gives back what the database counts as ours and nobody here holds: a claim whose answer was lost. */
+  disown(leases: readonly Lease[]): void;
 }
 
 export interface PollerParams {
@@ -67,6 +71,8 @@ export class Poller implements Service {
   #pruneAt = monotonicMs() + jitterDown(pruneEveryMs, 1);
   readonly #lowWater = new LowWater();
   #dueAt = Number.POSITIVE_INFINITY;
+  /** Until then the database may count batches as ours that we never heard of: the answer to a claim was lost. */
+  #unansweredUntil = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #publishingSteps = 0;
   /** When a round last succeeded, by the wall clock, for `health()`. */
@@ -119,6 +125,7 @@ export class Poller implements Service {
       this.lastRoundAt = new Date();
       return rest;
     } catch (error) {
+      if (this.#params.backend.isUnanswered(error)) this.#unansweredUntil = monotonicMs() + unansweredForMs;
       this.#params.instrument.emit("error", { part: "poller", error });
       this.#params.instrument.emit("polled", { result: "error" });
       this.#failures += 1;
@@ -127,6 +134,7 @@ export class Poller implements Service {
   }
 
   async #look(source: WakeSource): Promise<Rest> {
+    await this.#disownUnheard();
     const first = await this.#poll(source, false);
     if (first.batches.length > 0) {
       await this.#rise();
@@ -142,12 +150,12 @@ export class Poller implements Service {
     }
     if (!second.publishing) {
       this.#soundAsleep = true;
-      this.#publishingSteps = 0;
       return this.#untilNext();
     }
     // Somebody's publishing transaction is open: 2 ms, growing to 250 ms. Its lock was the notice, not the poll interval.
+    const stepMs = doublingMs(this.#publishingSteps, 2, 250);
     this.#publishingSteps += 1;
-    return { ms: Math.min(doublingMs(this.#publishingSteps, 2, 250), this.#untilNext().ms), otherwise: "notify" };
+    return { ms: Math.min(stepMs, this.#untilNext().ms), otherwise: "notify" };
   }
 
   /** C1, for queues that have a free slot and are not held yet. Whatever is new makes C2 and C3 due again. */
@@ -166,6 +174,7 @@ export class Poller implements Service {
     this.#asleepIn = undefined;
     this.#asleepOn.clear();
     this.#soundAsleep = false;
+    this.#publishingSteps = 0;
   }
 
   /** C4. Not awaited on the wire by anybody: the session runs its statements in order. */
@@ -180,7 +189,8 @@ export class Poller implements Service {
   async #poll(source: WakeSource, fallingAsleep: boolean): Promise<PollResult> {
     const { backend, slots, instrument, owner, pollMs, sessionUpForMs, orphanAfterMs } = this.#params;
     const now = monotonicMs();
-    const maintain = !fallingAsleep && (now - this.#maintainedAt >= maintainEveryMs || now >= this.#dueAt);
+    // Falling asleep, always: only a due time that was read after C1 is known not to be overtaken in silence.
+    const maintain = fallingAsleep || now - this.#maintainedAt >= maintainEveryMs || now >= this.#dueAt;
     const orphans = sessionUpForMs() >= orphanAfterMs();
     // Behind a long snapshot recovery reads every batch that was ever in flight: once per pollMs is promised, no more.
     const recover = !fallingAsleep && now - this.#recoveredAt >= pollMs * 0.7;
@@ -213,9 +223,18 @@ export class Poller implements Service {
     return result;
   }
 
+  // A batch that was claimed for us without our knowing has nobody at work on it, and an owner that lives: nobody else
+  // would take it back before it is stale.
+  async #disownUnheard(): Promise<void> {
+    if (monotonicMs() >= this.#unansweredUntil) return;
+    const { backend, slots, owner } = this.#params;
+    slots.disown((await backend.leasesOf?.(owner)) ?? []);
+  }
+
   #untilNext(): Rest {
-    const poll = jitterDown(this.#params.pollMs);
     const now = monotonicMs();
+    const longest = now < this.#unansweredUntil ? maintainEveryMs : this.#params.pollMs;
+    const poll = jitterDown(Math.min(longest, this.#params.pollMs));
     // A node without a free slot looks for nothing, so no look of its would ever be full.
     const full = this.#params.slots.wants().length > 0 ? this.#lowWater.fullDueInMs(now) : Number.POSITIVE_INFINITY;
     const due = Math.max(0, Math.min(this.#dueAt - now, full));

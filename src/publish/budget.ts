@@ -31,6 +31,7 @@ export class Budget {
     const place = this.#line.findIndex((waiting) => waiting.entry === entry);
     if (place === -1) return false;
     this.#line.splice(place, 1);
+    this.#admitNext();
     return true;
   }
 

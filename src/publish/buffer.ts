@@ -8,7 +8,7 @@ import { PostriderError } from "../errors.js";
 import type { WindowBuffer } from "../queue/queue.js";
 import { doublingMs, monotonicMs, pause } from "../time.js";
 import type { Entry } from "./entry.js";
-import { countOf, type Unwritten, type WriteParams, write } from "./write.js";
+import { countOf, type WriteParams, write } from "./write.js";
 
 const maxRowsPerWrite = 50;
 const maxBytesPerWrite = 8 * 1024 * 1024;
@@ -22,9 +22,9 @@ export class QueueBuffer {
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #firstAt = 0;
-  /** Of the failure that still goes on. */
+  /** Writes that have failed one after another. */
   #failures = 0;
-  #failingSince = 0;
+  readonly #givenUp = new AbortController();
 
   constructor(params: WriteParams) {
     this.#params = params;
@@ -49,6 +49,11 @@ export class QueueBuffer {
 
   get depth(): number {
     return countOf(this.#pending);
+  }
+
+  /** Stops trying: what a write under way does not store is dropped, and so is what has not been tried. */
+  giveUp(): void {
+    this.#givenUp.abort();
   }
 
   /** Writes everything now. Resolves when the buffer is empty: stored, refused or dropped. */
@@ -76,27 +81,33 @@ export class QueueBuffer {
       .then(() => this.#writeAll())
       .finally(() => {
         this.#writing = undefined;
-        if (this.#pending.length > 0 && this.#window === undefined) this.#writeSoon();
+        // What came after the last look found a write under way, and relies on it.
+        if (this.#pending.length > 0) this.#writeSoon();
       });
   }
 
   async #writeAll(): Promise<void> {
     while (this.#pending.length > 0) {
-      const left = await write(this.#params, this.#takePortion());
-      if (left.entries.length === 0) {
+      const { entries: left, error } = await write(this.#params, this.#takePortion());
+      if (left.length === 0) {
         this.#failures = 0;
         continue;
       }
-      if (this.#failures === 0) this.#failingSince = monotonicMs();
       this.#failures += 1;
-      if (this.#hasGivenUp()) {
-        this.#drop(left);
-        continue;
+      const now = monotonicMs();
+      for (const entry of left) {
+        if (entry.failures === 0) entry.failingSince = now;
+        entry.failures += 1;
       }
+      this.#drop(
+        left.filter((entry) => this.#hasGivenUp(entry, now)),
+        error,
+      );
       // To the front: what arrived meanwhile was published later.
-      this.#pending.unshift(...left.entries);
-      await pause(doublingMs(this.#failures - 1, 100, 5_000));
+      this.#pending.unshift(...left.filter((entry) => !this.#hasGivenUp(entry, now)));
+      if (this.#pending.length > 0) await pause(doublingMs(this.#failures - 1, 100, 5_000), this.#givenUp.signal);
     }
+    this.#failures = 0;
   }
 
   #takePortion(): Entry[] {
@@ -114,21 +125,23 @@ export class QueueBuffer {
     return portion;
   }
 
-  #hasGivenUp(): boolean {
-    if (this.#window === undefined) return monotonicMs() - this.#failingSince >= adaptiveTriesForMs;
-    return this.#window.maxAttempts !== 0 && this.#failures >= this.#window.maxAttempts;
+  // By each entry's own tries: one that came late to an outage is not dropped with those that were there from the start.
+  #hasGivenUp({ failures, failingSince }: Entry, now: number): boolean {
+    if (this.#givenUp.signal.aborted) return true;
+    if (this.#window === undefined) return now - failingSince >= adaptiveTriesForMs;
+    return this.#window.maxAttempts !== 0 && failures >= this.#window.maxAttempts;
   }
 
-  #drop({ entries, error: cause }: Unwritten): void {
+  #drop(entries: readonly Entry[], cause: unknown): void {
+    if (entries.length === 0) return;
     const { definition, instrument } = this.#params;
     const messages = countOf(entries);
     const error = new PostriderError(
       "ERR_BUFFER_DROPPED",
-      `queue "${definition.name}": ${messages} messages could not be written in ${this.#failures} attempts and were dropped`,
+      `queue "${definition.name}": ${messages} messages could not be written and were dropped`,
       { cause, details: { queue: definition.name, messages } },
     );
-    this.#failures = 0;
     instrument.emit("bufferDropped", { queue: definition.name, messages, error });
-    for (const entry of entries) entry.dropped(error);
+    for (const entry of entries) entry.failed(error);
   }
 }

@@ -8,7 +8,9 @@ export class Entry {
   readonly promise: Promise<readonly string[]>;
   #resolve: (batchIds: readonly string[]) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
-  #result: Promise<unknown> | undefined;
+  /** Writes it was part of that met a passing error, and when the first of them did, on the monotonic clock. */
+  failures = 0;
+  failingSince = 0;
   #onSettled: (() => void) | undefined;
 
   constructor(messages: readonly OutgoingMessage[]) {
@@ -37,16 +39,5 @@ export class Entry {
   failed(error: unknown): void {
     this.#onSettled?.();
     this.#reject(error);
-  }
-
-  /** The promise the caller holds, made from this entry's. */
-  quietenWhenDropped(result: Promise<unknown>): void {
-    this.#result = result;
-  }
-
-  /** As failed, but a caller that did not wait for its promise is left in peace: the metric and the log have it (P8). */
-  dropped(error: unknown): void {
-    this.#result?.catch(() => undefined);
-    this.failed(error);
   }
 }

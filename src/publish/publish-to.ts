@@ -1,12 +1,14 @@
 /** The function a queue's publisher is, with `many` and `collect` on it. */
 
-import type { OutgoingMessage } from "../batch/outgoing.js";
+import { PostriderError } from "../errors.js";
 import type { Scope } from "../transaction/scope.js";
-import { checkTogether, type QueuePublisher } from "./publish.js";
+import type { QueuePublisher } from "./publish.js";
 import type { Published, PublishedMany, Publisher, PublishOptions } from "./publisher.js";
+import { Together } from "./together.js";
 
-/** Messages of one chunk of an async iterable. */
+/** Messages and bytes of one chunk of an async iterable. */
 const chunkMessages = 1_000;
+const chunkBytes = 8 * 1024 * 1024;
 
 /**
  * @param publisher - found at the first call: importing the generated client opens nothing
@@ -17,7 +19,7 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
     try {
       const to = publisher();
       const scope = scopeOf();
-      return to.publish([to.prepare(message, options, scope !== undefined)], options, scope, publishedOne);
+      return quiet(to.publish([to.prepare(message, options, scope !== undefined)], options, scope, publishedOne));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -25,27 +27,28 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
 
   const publishTogether = async (messages: Iterable<unknown>, options?: PublishOptions): Promise<PublishedMany> => {
     const to = publisher();
-    const prepared = Array.from(messages, (message) => to.prepare(message, options, true));
-    checkTogether(to.definition.name, prepared);
-    return await to.publish(prepared, options, scopeOf(), publishedMany);
+    const together = new Together(to.definition.name);
+    for (const message of messages) together.add(to.prepare(message, options, true));
+    return await to.publish(together.messages, options, scopeOf(), publishedMany);
   };
 
   const publishStream = async (messages: AsyncIterable<unknown>, options?: PublishOptions): Promise<PublishedMany> => {
+    const to = publisher();
     let stored = 0;
     const batchIds: string[] = [];
-    let chunk: unknown[] = [];
+    let chunk = new Together(to.definition.name);
     const publishChunk = async () => {
-      const result = await publishTogether(chunk, options);
+      const result = await to.publish(chunk.messages, options, scopeOf(), publishedMany);
       stored += result.stored;
       batchIds.push(...result.batchIds);
-      chunk = [];
+      chunk = new Together(to.definition.name);
     };
     try {
       for await (const message of messages) {
-        chunk.push(message);
-        if (chunk.length === chunkMessages) await publishChunk();
+        chunk.add(to.prepare(message, options, true));
+        if (chunk.messages.length === chunkMessages || chunk.bytes >= chunkBytes) await publishChunk();
       }
-      if (chunk.length > 0) await publishChunk();
+      await publishChunk();
     } catch (error) {
       throw withStored(error, stored);
     }
@@ -53,21 +56,27 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
   };
 
   const many = (messages: Iterable<unknown> | AsyncIterable<unknown>, options?: PublishOptions) => {
-    return Symbol.asyncIterator in messages ? publishStream(messages, options) : publishTogether(messages, options);
+    return quiet(
+      Symbol.asyncIterator in messages ? publishStream(messages, options) : publishTogether(messages, options),
+    );
   };
 
-  const collect = async <Result>(
+  const publishCollected = async <Result>(
     body: (put: (message: unknown) => void) => Result | Promise<Result>,
     options?: PublishOptions,
   ): Promise<Result> => {
     const to = publisher();
-    const scope = scopeOf();
-    const prepared: OutgoingMessage[] = [];
-    const result = await body((message) => prepared.push(to.prepare(message, options, true)));
-    checkTogether(to.definition.name, prepared);
-    await to.publish(prepared, options, scope, publishedMany);
+    const together = new Together(to.definition.name);
+    const result = await body((message) => together.add(to.prepare(message, options, true)));
+    // Asked now: the transaction the body ran in may be over.
+    await to.publish(together.messages, options, scopeOf(), publishedMany);
     return result;
   };
+
+  const collect = <Result>(
+    body: (put: (message: unknown) => void) => Result | Promise<Result>,
+    options?: PublishOptions,
+  ): Promise<Result> => quiet(publishCollected(body, options));
 
   return Object.assign(publishOne, { many, collect });
 }
@@ -78,6 +87,20 @@ function publishedOne(batchIds: readonly string[]): Published {
 
 function publishedMany(batchIds: readonly string[]): PublishedMany {
   return { stored: batchIds.length, batchIds: [...new Set(batchIds)] };
+}
+
+/**
+ * The same promise, but for one thing: a caller that does not wait for it is left in peace when its messages are dropped. The
+ * metric and the log have it (P8).
+ */
+function quiet<T>(publishing: Promise<T>): Promise<T> {
+  const result = new Promise<T>((resolve, reject) => {
+    publishing.then(resolve, (error: unknown) => {
+      if (error instanceof PostriderError && error.code === "ERR_BUFFER_DROPPED") result.catch(() => undefined);
+      reject(error);
+    });
+  });
+  return result;
 }
 
 // The user's own error keeps its type and its stack; it only learns how far the publish had come.

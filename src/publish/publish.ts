@@ -1,8 +1,8 @@
 /** The publish path on one screen: encode -> validate -> collect or dedup -> buffer -> chunk -> insert. */
 import type { Backend } from "../backend/backend.js";
+import type { NewBatch } from "../batch/batch.js";
 import type { OutgoingMessage } from "../batch/outgoing.js";
 import { encodeMessage } from "../batch/payload.js";
-import { PostriderError } from "../errors.js";
 import type { Instrument } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import type { Scope } from "../transaction/scope.js";
@@ -12,7 +12,7 @@ import { Chunker } from "./chunk.js";
 import { dedup, dedupKeyOf } from "./dedup.js";
 import { Entry } from "./entry.js";
 import type { PublishOptions } from "./publisher.js";
-import { stowageOf } from "./stowage.js";
+import { isDelayed, stowageOf } from "./stowage.js";
 import { validateOutgoing } from "./validate.js";
 import { withdrawal } from "./withdraw.js";
 import { type OnStored, write } from "./write.js";
@@ -29,6 +29,8 @@ export class QueuePublisher {
   readonly definition: QueueDefinition;
   readonly #params: PublishParams;
   readonly #buffer: QueueBuffer;
+  /** Writes under way of a queue without a buffer. */
+  readonly #unbuffered = new Set<Promise<void>>();
 
   constructor(definition: QueueDefinition, params: PublishParams) {
     this.definition = definition;
@@ -45,7 +47,8 @@ export class QueuePublisher {
     const { name, settings } = this.definition;
     const { value, ...encoded } = encodeMessage(name, message);
     validateOutgoing(this.definition, encoded, value);
-    const dedupKey = together && settings.dedup !== undefined ? dedupKeyOf(settings.dedup, value) : undefined;
+    const repeatable = together || typeof settings.buffer === "object";
+    const dedupKey = repeatable && settings.dedup !== undefined ? dedupKeyOf(settings.dedup, value) : undefined;
     return {
       json: encoded.json,
       bytes: encoded.bytes,
@@ -57,7 +60,7 @@ export class QueuePublisher {
 
   /**
    * Stores messages that belong together. `answer` makes the caller's result from the batch of each message that was not
-   * dropped as a repeat. Not async: the promise returned is the very one that `Entry.dropped` quietens.
+   * dropped as a repeat.
    */
   publish<Answer>(
     messages: readonly OutgoingMessage[],
@@ -76,8 +79,14 @@ export class QueuePublisher {
     return this.#buffer.depth;
   }
 
-  flush(): Promise<void> {
-    return this.#buffer.flush();
+  async flush(): Promise<void> {
+    await this.#buffer.flush();
+    while (this.#unbuffered.size > 0) await Promise.all(this.#unbuffered);
+  }
+
+  /** Drops what the buffer could not write so far. */
+  giveUp(): void {
+    this.#buffer.giveUp();
   }
 
   #publishBuffered<Answer>(
@@ -87,18 +96,19 @@ export class QueuePublisher {
   ): Promise<Answer> {
     const entry = new Entry(messages);
     const unbuffered = this.definition.settings.buffer === false;
-    this.#params.budget.enter(entry, () => (unbuffered ? void this.#writeNow(entry) : this.#buffer.add(entry)));
-    const result = withdrawal(entry, options, this.definition.name, () => {
+    this.#params.budget.enter(entry, () => (unbuffered ? this.#writeNow(entry) : this.#buffer.add(entry)));
+    return withdrawal(entry, options, this.definition.name, () => {
       return this.#params.budget.leaveLine(entry) || this.#buffer.withdraw(entry);
     }).then(answer);
-    entry.quietenWhenDropped(result);
-    return result;
   }
 
   // `buffer: false`: the call's own write, tried once; its error is the caller's to handle.
-  async #writeNow(entry: Entry): Promise<void> {
-    const { entries, error } = await write({ definition: this.definition, ...this.#params }, [entry]);
-    if (entries.length > 0) entry.failed(error);
+  #writeNow(entry: Entry): void {
+    const writing = write({ definition: this.definition, ...this.#params }, [entry]).then(({ entries, error }) => {
+      this.#unbuffered.delete(writing);
+      if (entries.length > 0) entry.failed(error);
+    });
+    this.#unbuffered.add(writing);
   }
 
   async #publishThrough(messages: readonly OutgoingMessage[], tx: NonNullable<PublishOptions["tx"]>) {
@@ -115,36 +125,37 @@ export class QueuePublisher {
   }
 }
 
-/** Writes everything a transaction has collected through that transaction, deduplicated per queue; the queues written to. */
-export async function flushScope(scope: Scope, instrument: Instrument): Promise<readonly string[]> {
+/** What a transaction wrote to one queue. */
+export interface Flushed {
+  readonly queue: string;
+  readonly messages: number;
+  readonly delayed: boolean;
+}
+
+/** Writes everything a transaction has collected through that transaction, deduplicated per queue. */
+export async function flushScope(scope: Scope, instrument: Instrument): Promise<readonly Flushed[]> {
   const perQueue = new Map<QueueDefinition, OutgoingMessage[]>();
   for (const { definition, messages } of scope.collected) {
     const all = perQueue.get(definition) ?? [];
     perQueue.set(definition, all);
-    all.push(...messages);
+    for (const message of messages) all.push(message);
   }
-  const batches = [...perQueue].flatMap(([definition, messages]) => {
+  const batches: NewBatch[] = [];
+  const flushed: Flushed[] = [];
+  for (const [definition, messages] of perQueue) {
     const chunker = new Chunker(definition);
-    for (const message of dedupNoted(definition, messages, instrument)) chunker.add(message);
-    return chunker.batches();
-  });
+    const kept = dedupNoted(definition, messages, instrument);
+    for (const message of kept) chunker.add(message);
+    batches.push(...chunker.batches());
+    const delayed = kept.some(({ stowage }) => isDelayed(stowage));
+    flushed.push({ queue: definition.name, messages: kept.length, delayed });
+  }
   if (batches.length > 0) await scope.transaction.publish(batches);
-  return [...perQueue.keys()].map(({ name }) => name);
+  return flushed;
 }
 
 function dedupNoted(definition: QueueDefinition, messages: readonly OutgoingMessage[], instrument: Instrument) {
   const { kept, dropped } = dedup(definition.settings.dedup, messages);
   if (dropped > 0) instrument.emit("deduplicated", { queue: definition.name, messages: dropped });
   return kept;
-}
-
-/** The bounds of what may be published together (P17). */
-export function checkTogether(queue: string, messages: readonly OutgoingMessage[]): void {
-  const bytes = messages.reduce((sum, message) => sum + message.bytes, 0);
-  if (messages.length <= 10_000 && bytes <= 32 * 1024 * 1024) return;
-  throw new PostriderError(
-    "ERR_TOO_MANY",
-    `queue "${queue}": ${messages.length} messages of ${bytes} bytes are published together; 10,000 messages and 32 MiB are allowed`,
-    { details: { queue, messages: messages.length, bytes } },
-  );
 }

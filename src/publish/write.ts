@@ -1,8 +1,10 @@
 /** Writes entries of one queue as one statement, and finds the guilty one where the database refuses for good (P8). */
-import type { Backend } from "../backend/backend.js";
+import type { Backend, Stored } from "../backend/backend.js";
+import type { OutgoingMessage } from "../batch/outgoing.js";
 import type { Instrument } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import { Chunker } from "./chunk.js";
+import { dedup } from "./dedup.js";
 import type { Entry } from "./entry.js";
 import { isDelayed } from "./stowage.js";
 
@@ -29,31 +31,49 @@ export interface Unwritten {
 export async function write(params: WriteParams, entries: readonly Entry[]): Promise<Unwritten> {
   const { definition, backend, instrument, onStored } = params;
   const chunker = new Chunker(definition);
-  const places = entries.map(({ messages }) => messages.map((message) => chunker.add(message)));
+  const placeOf = place(definition, entries, chunker);
+  let stored: Stored;
   try {
-    const { ids, announced } = await backend.publish(chunker.batches());
-    for (const [index, entry] of entries.entries()) {
-      entry.stored((places[index] as number[]).map((place) => ids[place] as string));
-    }
-    instrument.emit("published", { queue: definition.name, messages: countOf(entries) });
-    onStored(definition.name, { delayed: hasDelayed(entries), announced });
-    return { entries: [] };
+    stored = await backend.publish(chunker.batches());
   } catch (error) {
-    if (backend.isPassing(error)) {
-      noteFailure(params, entries, error);
-      return { entries, error };
-    }
-    const [only] = entries;
-    if (entries.length === 1) {
-      only?.failed(error);
-      return { entries: [] };
-    }
-    const middle = Math.ceil(entries.length / 2);
-    const first = await write(params, entries.slice(0, middle));
-    // Order is kept: what comes behind an entry that waits for another try waits with it.
-    if (first.entries.length > 0) return { ...first, entries: [...first.entries, ...entries.slice(middle)] };
-    return await write(params, entries.slice(middle));
+    if (!backend.isPassing(error)) return await divide(params, entries, error);
+    noteFailure(params, entries, error);
+    return { entries, error };
   }
+  for (const entry of entries) {
+    entry.stored(entry.messages.map((message) => stored.ids[placeOf.of(message)] as string));
+  }
+  instrument.emit("published", { queue: definition.name, messages: countOf(entries) - placeOf.dropped });
+  if (placeOf.dropped > 0) instrument.emit("deduplicated", { queue: definition.name, messages: placeOf.dropped });
+  onStored(definition.name, { delayed: hasDelayed(entries), announced: stored.announced });
+  return { entries: [] };
+}
+
+/** The batch of each message. A window gathers publishes, so that repeats among them are dropped here once more (P10). */
+function place({ settings }: QueueDefinition, entries: readonly Entry[], chunker: Chunker) {
+  const messages = entries.flatMap((entry) => entry.messages);
+  const { kept, dropped } = dedup(typeof settings.buffer === "object" ? settings.dedup : undefined, messages);
+  const places = new Map<OutgoingMessage | string, number>();
+  for (const message of kept) {
+    const index = chunker.add(message);
+    places.set(message, index);
+    if (dropped > 0 && message.dedupKey !== undefined) places.set(message.dedupKey, index);
+  }
+  // A dropped message went where the kept one went.
+  const of = (message: OutgoingMessage) => places.get(message) ?? places.get(message.dedupKey ?? "") ?? 0;
+  return { of, dropped };
+}
+
+async function divide(params: WriteParams, entries: readonly Entry[], error: unknown): Promise<Unwritten> {
+  if (entries.length === 1) {
+    entries[0]?.failed(error);
+    return { entries: [] };
+  }
+  const middle = Math.ceil(entries.length / 2);
+  const first = await write(params, entries.slice(0, middle));
+  // Order is kept: what comes behind an entry that waits for another try waits with it.
+  if (first.entries.length > 0) return { ...first, entries: [...first.entries, ...entries.slice(middle)] };
+  return await write(params, entries.slice(middle));
 }
 
 function noteFailure(

@@ -1,6 +1,6 @@
 /**
  * The transaction a piece of code runs in. This file holds the only AsyncLocalStorage; `currentScope()` is read by the
- * client alone, and everything below it takes the scope as an argument.
+ * client, and by a scope's own statements to learn where they come from; everything else takes the scope as an argument.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { OpenTransaction } from "../backend/backend.js";
@@ -18,8 +18,12 @@ export interface Scope {
   readonly transaction: OpenTransaction;
   /** Whose transaction: a client joins only its own. */
   readonly client: object;
+  /** Of a savepoint: the transaction or savepoint it is in. */
   readonly parent?: Scope;
-  state: "open" | "committed" | "rolledBack";
+  /** Where it was opened: the parent, another client's transaction, or nothing. */
+  readonly around?: Scope;
+  /** `ending`: what was collected is written, the commit is under way. `hooks`: committed, its hooks run. */
+  state: "open" | "ending" | "hooks" | "committed" | "rolledBack";
   collected: Collected[];
   hooks: (() => unknown)[];
   /** One Map for the outermost scope and all below it; a failed savepoint restores what it was. */
@@ -40,7 +44,15 @@ export function runInScope<T>(scope: Scope, body: () => T): T {
   return storage.run(scope, body);
 }
 
-/** Runs user code that belongs to nobody's transaction: handlers, hooks (T8). */
+/** The scope whose hooks are running here: what a hook registers joins them (T3). */
+export function scopeOfHook(scope: Scope | undefined, client: object): Scope | undefined {
+  for (let outer = scope; outer !== undefined; outer = outer.around) {
+    if (outer.client === client && outer.state === "hooks") return outer;
+  }
+  return undefined;
+}
+
+/** Runs user code that belongs to nobody's transaction: handlers (T8). */
 export function runInRoot<T>(body: () => T): T {
   return storage.run(undefined, body);
 }
