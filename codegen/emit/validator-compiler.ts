@@ -21,7 +21,9 @@ export interface ValidatorCompiler {
 
 /** Opens a compiler early, so that a worker loads ajv while the model is being made. */
 export function openValidatorCompiler(queueCount: number): ValidatorCompiler {
-  return queueCount < workerFrom || availableParallelism() < 2 ? alone() : shared();
+  // From TypeScript sources there is no worker: the loader that reads them does not reach other threads.
+  const sources = import.meta.url.endsWith(".ts");
+  return sources || queueCount < workerFrom || availableParallelism() < 2 ? alone() : shared();
 }
 
 function alone(): ValidatorCompiler {
@@ -42,10 +44,9 @@ function shared(): ValidatorCompiler {
   let expected = 0;
   let failed: Error | undefined;
   let heard = () => {};
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   // Its garbage is short-lived; without a bound its heap would grow as far as the machine lets it.
   const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
-  const worker = new Worker(new URL(`./validator-worker.${extension}`, import.meta.url), { resourceLimits });
+  const worker = new Worker(new URL("./validator-worker.js", import.meta.url), { resourceLimits });
   const give = () => {
     if (waiting.length > 0) worker.postMessage(waiting.splice(0, portion));
   };
