@@ -1,4 +1,5 @@
 /** The names of queues, and their collisions: errors that name both files, never numbers at the end. */
+import type { QueueSettings } from "../src/queue/queue.js";
 import type { SchemaFile } from "./load.js";
 import { camelName, nameWords, typeNameOf, verbSuffix } from "./names.js";
 import type { Report } from "./report.js";
@@ -97,16 +98,22 @@ function checkSurface(names: { identifier: string; typeName: string }, refuse: R
   }
 }
 
+/** What collisions are looked for in. */
+interface NamedQueue extends QueueNames {
+  readonly file: SchemaFile;
+  readonly settings: Pick<QueueSettings, "aliases">;
+}
+
 /** Refuses queues that would share a name in code, in the database or on a disk that knows no case. */
-export function checkNames(queues: readonly (QueueNames & { file: SchemaFile })[], report: Report): void {
-  const keys: readonly [string, (queue: QueueNames) => readonly string[], (key: string) => string][] = [
+export function checkNames(queues: readonly NamedQueue[], report: Report): void {
+  const keys: readonly [string, (queue: NamedQueue) => readonly string[], (key: string) => string][] = [
     ["identifier", (queue) => [queue.identifier], (key) => `publishTo.${key}`],
     ["exports", exportsOf, (key) => key],
-    ["name", (queue) => [queue.name.normalize("NFKC").toLowerCase()], (key) => `the queue ${JSON.stringify(key)}`],
+    ["name", databaseNames, (key) => `the queue ${JSON.stringify(key)}`],
   ];
   const told = new Set<string>();
   for (const [, keysOf, describe] of keys) {
-    const owners = new Map<string, QueueNames & { file: SchemaFile }>();
+    const owners = new Map<string, NamedQueue>();
     for (const queue of queues) {
       for (const key of keysOf(queue)) {
         const owner = owners.get(key);
@@ -127,6 +134,11 @@ export function checkNames(queues: readonly (QueueNames & { file: SchemaFile })[
       }
     }
   }
+}
+
+// A former name still has rows; another queue of that name would be mixed up with them.
+function databaseNames({ name, settings }: NamedQueue): string[] {
+  return [...new Set([name, ...settings.aliases].map((known) => known.normalize("NFKC").toLowerCase()))];
 }
 
 function exportsOf(queue: QueueNames): string[] {

@@ -63,6 +63,18 @@ describe("refused names", () => {
     });
   }
 
+  it("a former name of one queue is no name of another", () => {
+    const texts = new Map([
+      ["a.json", JSON.stringify({ ...idSchema, "x-queue": { aliases: ["b"] } })],
+      ["b.json", JSON.stringify(idSchema)],
+    ]);
+    const { problems } = buildModel(schemasFromTexts(texts, "schemas"));
+    assert.deepEqual(
+      problems.map(({ rule, also }) => [rule, also]),
+      [["name-collision", "schemas/a.json"]],
+    );
+  });
+
   it("x-queue.identifier is the way out, x-queue.name any text", () => {
     const schema = { ...idSchema, "x-queue": { identifier: "aUnderscoreB", name: "Ä b/😀" } };
     const texts = new Map([
