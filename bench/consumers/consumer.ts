@@ -27,11 +27,19 @@ export async function startConsumer(file: string, connectionString: string): Pro
 }
 
 async function answer(child: ChildProcess): Promise<unknown> {
-  const [message] = await Promise.race([
-    once(child, "message"),
-    once(child, "exit").then(([code]) => Promise.reject(new Error(`a consumer ended early, with exit code ${code}`))),
-  ]);
-  return message;
+  const answered = new AbortController();
+  const { signal } = answered;
+  try {
+    const [message] = await Promise.race([
+      once(child, "message", { signal }),
+      once(child, "exit", { signal }).then(([code]) => {
+        throw new Error(`a consumer ended early, with exit code ${code}`);
+      }),
+    ]);
+    return message;
+  } finally {
+    answered.abort();
+  }
 }
 
 /** The consuming side: says it is ready, answers reports, stops when told. */
