@@ -6,30 +6,12 @@ import { testDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { byApplication, startProxy } from "../support/proxy.js";
 import { testQueue } from "../support/queue-definition.js";
+import { batchesOf, numbersOf, upTo } from "../support/stored.js";
 
 const database = await testDatabase();
 const { connectionString, pool } = database;
 
-interface Row {
-  readonly id: string;
-  readonly payload: string;
-  readonly message_count: number;
-}
-
-async function rowsOf(queue: string): Promise<readonly Row[]> {
-  const { rows } = await pool.query<Row>(
-    "select id, payload, message_count from postrider.queue_message_batch where queue_name = $1 order by id",
-    [queue],
-  );
-  return rows;
-}
-
-async function numbersIn(queue: string): Promise<readonly number[]> {
-  const rows = await rowsOf(queue);
-  return rows.flatMap(({ payload }) => (JSON.parse(payload) as { n: number }[]).map(({ n }) => n));
-}
-
-const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+const numbersIn = async (queue: string) => numbersOf(await batchesOf(pool, queue));
 
 test("P5 messages published one after another without waiting are stored in that order", async (t) => {
   const mq = testClient(t, { queues: [testQueue("order", { maxBatchMessages: 7 })], connectionString });
@@ -45,7 +27,7 @@ test("P6 a lone message is written at once, and what arrives during a write leav
   const later = upTo(63).map((n) => mq.queue("adaptive").publish({ n: 2 + n }));
   await Promise.all([first, ...later]);
   assert.deepEqual(
-    (await rowsOf("adaptive")).map(({ message_count }) => message_count),
+    (await batchesOf(pool, "adaptive")).map(({ message_count }) => message_count),
     [1, 1, 63],
   );
   const ids = new Set((await Promise.all(later)).map(({ batchId }) => batchId));
@@ -67,7 +49,7 @@ test("P7 the window moves with each message, is cut by maxMs, and a full batch i
   const full = performance.now();
   await Promise.all(upTo(5).map((n) => mq.queue("window").publish({ n: 2 + n })));
   assert.ok(performance.now() - full < 110, "a full batch does not wait for the window");
-  assert.equal((await rowsOf("window")).length, 2);
+  assert.equal((await batchesOf(pool, "window")).length, 2);
 });
 
 test("P7 a batch that gets full in the very turn in which a write ends is written all the same", async (t) => {
