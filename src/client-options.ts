@@ -13,8 +13,8 @@ export interface ClientOptions {
   readonly connectionString?: string | (() => string | undefined);
   /** A pool the caller owns and closes, instead of `connectionString`. */
   readonly pool?: Pool;
-  /** Storage of the caller's own, instead of `connectionString` and `pool`. */
-  readonly backend?: Backend;
+  /** `memory`, or storage of the caller's own, instead of `connectionString` and `pool`. Default `postgres`. */
+  readonly backend?: Backend | "postgres" | "memory";
   /** A direct, session-pinned address for LISTEN where the pool goes through PgBouncer. Default: the pool's own address. */
   readonly listenConnectionString?: string;
   /** The database schema. Default `postrider`. */
@@ -49,9 +49,19 @@ export interface ResolvedOptions extends ClientOptions {
   readonly registry: Registry;
 }
 
+const backendNames: readonly string[] = ["postgres", "memory"];
+
 /** @throws PostriderError `ERR_CLIENT_OPTIONS` */
 export function resolveClientOptions(options: ClientOptions, queues: readonly QueueDefinition[]): ResolvedOptions {
-  const sources = (["connectionString", "pool", "backend"] as const).filter((key) => options[key] !== undefined);
+  const { backend } = options;
+  if (typeof backend === "string" && !backendNames.includes(backend)) {
+    throw badOption(
+      `backend must be ${backendNames.map((name) => `"${name}"`).join(", ")} or an object, found "${backend}"`,
+    );
+  }
+  const sources = (["connectionString", "pool", "backend"] as const).filter(
+    (key) => options[key] !== undefined && options[key] !== "postgres",
+  );
   if (sources.length > 1) throw badOption(`${sources.join(" and ")} exclude each other: give one of them`);
   const resolved = {
     ...options,

@@ -1,5 +1,7 @@
 /** What a publishing process holds: constructs the parts, connects them, and hands out their functions. */
 import { hostname } from "node:os";
+import type { Backend } from "./backend/backend.js";
+import { MemoryBackend } from "./backend/memory/memory-backend.js";
 import { PostgresBackend } from "./backend/postgres/postgres-backend.js";
 import { type ClientOptions, type ResolvedOptions, resolveClientOptions } from "./client-options.js";
 import { subscribeTo } from "./deliver/subscribe.js";
@@ -45,6 +47,12 @@ export function createRuntime({ queues, ...options }: RuntimeOptions): Runtime {
   return Object.assign(client, { publishTo: Object.freeze(publishers) }, subscribers);
 }
 
+function openBackend({ backend, ...options }: ResolvedOptions, onIdleError: (error: Error) => void): Backend {
+  if (backend === "memory") return new MemoryBackend();
+  if (backend === undefined || backend === "postgres") return new PostgresBackend({ ...options, onIdleError });
+  return backend;
+}
+
 class Client implements Omit<Runtime, "publishTo"> {
   readonly #options: ResolvedOptions;
   readonly #queues: QueueRegistry;
@@ -67,7 +75,7 @@ class Client implements Omit<Runtime, "publishTo"> {
     this.#options = options;
     this.#queues = queues;
     const onIdleError = (error: Error) => this.#instrument.emit("error", { part: "pool", error });
-    this.#backend = options.backend ?? new PostgresBackend({ ...options, onIdleError });
+    this.#backend = openBackend(options, onIdleError);
     this.#waker = new Waker(this.#backend, this.#instrument);
     this.#budget = new Budget({ maxMessages: options.bufferMaxMessages, maxBytes: options.bufferMaxBytes });
     this.#activity = new LastActivity(this.#instrument);

@@ -1,4 +1,34 @@
-export type { Backend } from "./backend/backend.js";
+export type {
+  Backend,
+  DeadBatch,
+  Division,
+  FailedBatch,
+  HeartbeatAnswer,
+  ListenEvents,
+  ListenSession,
+  Mark,
+  OpenTransaction,
+  PartialSettlement,
+  PollRequest,
+  PollResult,
+  RegistryDifference,
+  Stored,
+  TransactionOptions,
+  Want,
+} from "./backend/backend.js";
+export type {
+  BatchView,
+  DeadFilter,
+  DeadLetterView,
+  Depth,
+  Inspector,
+  NodeView,
+  StoredBatch,
+  Unconsumable,
+} from "./backend/inspector.js";
+export { MemoryBackend, type MemoryBackendOptions } from "./backend/memory/memory-backend.js";
+export { PostgresBackend, type PostgresBackendOptions } from "./backend/postgres/postgres-backend.js";
+export type { Batch, Lease, NewBatch } from "./batch/batch.js";
 export { createRuntime, type RuntimeOptions } from "./client.js";
 export type { ClientOptions } from "./client-options.js";
 export type {
@@ -11,7 +41,7 @@ export type {
   Subscribe,
 } from "./deliver/handler.js";
 export { DeadLetter, type ErrorCode, PostriderError, RetryLater } from "./errors.js";
-export type { EventName, Events, Logger } from "./instrument.js";
+export type { EventName, Events, Logger, Recovery } from "./instrument.js";
 export type { Published, PublishedMany, Publisher, PublishOptions } from "./publish/publisher.js";
 export type { QueueDefinition, QueueSettings, Validate, ValidationError } from "./queue/queue.js";
 export { validatorParts } from "./queue/validator-parts.js";

@@ -1,0 +1,206 @@
+/**
+ * The tables of the memory backend, and the moves between them. A verb runs from beginning to end without awaiting, so that
+ * it is as atomic as a statement.
+ */
+import { randomInt } from "node:crypto";
+import type { Lease, NewBatch } from "../../batch/batch.js";
+import type { Depth } from "../inspector.js";
+import { contentOf, type DeadRow, type Row, type RowContent } from "./row.js";
+import { SortedList } from "./sorted-list.js";
+
+/** What the registry records of a queue. A queue that was never registered has these defaults. */
+export interface QueueRecord {
+  version: number;
+  schemaHash: string | undefined;
+  settings: unknown;
+  maxAttempts: number;
+  orphanAfterMs: number;
+  staleAfterMs: number;
+  deadLetter: boolean;
+  retentionMs: number;
+  paused: boolean;
+  /** Compare-and-set slots: the batch in each. None for a plain queue. */
+  slots: (string | undefined)[];
+}
+
+/** A node that has started. */
+export interface NodeRecord {
+  readonly name: string;
+  readonly startedAt: number;
+  versions: Readonly<Record<string, number>>;
+  stoppedAt: number | undefined;
+  hadSession: boolean;
+}
+
+const defaults = (): QueueRecord => ({
+  version: 1,
+  schemaHash: undefined,
+  settings: {},
+  maxAttempts: 5,
+  orphanAfterMs: 8_000,
+  staleAfterMs: 600_000,
+  deadLetter: true,
+  retentionMs: 1_209_600_000,
+  paused: false,
+  slots: [],
+});
+
+export class Store {
+  /** The clock all times are taken from, in ms. */
+  readonly now: () => number;
+  readonly rows = new Map<string, Row>();
+  readonly pending = new Map<string, SortedList<Row>>();
+  readonly delayed = new SortedList<Row>((a, b) => (a.availableAt ?? 0) - (b.availableAt ?? 0) || a.seq - b.seq);
+  readonly processing = new Map<string, Row>();
+  readonly dead = new Map<number, DeadRow>();
+  readonly nodes = new Map<string, NodeRecord>();
+  /** Life locks: how many sessions hold each owner's. */
+  readonly alive = new Map<string, number>();
+  readonly #queues = new Map<string, QueueRecord>();
+  #lastSeq = 0;
+  #lastDead = 0;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  /** The queue's record, or the defaults. */
+  queue(name: string): QueueRecord {
+    return this.#queues.get(name) ?? defaults();
+  }
+
+  /** The queue's record, made where there is none, to be changed. */
+  recordOf(name: string): QueueRecord {
+    const record = this.queue(name);
+    this.#queues.set(name, record);
+    return record;
+  }
+
+  get queueNames(): readonly string[] {
+    const names = new Set(this.#queues.keys());
+    for (const { queue } of this.rows.values()) names.add(queue);
+    for (const { queue } of this.dead.values()) names.add(queue);
+    return [...names].sort();
+  }
+
+  /** Takes an id. Like a sequence's, it is gone even if nothing is stored under it. */
+  nextId(): number {
+    this.#lastSeq += 1;
+    return this.#lastSeq;
+  }
+
+  publish(batch: NewBatch, seq: number): Row {
+    const now = this.now();
+    const availableAt = batch.runAt?.getTime() ?? (batch.delayMs ? now + batch.delayMs : undefined);
+    return this.insert(contentOf(batch, now), { seq, availableAt });
+  }
+
+  insert(
+    content: RowContent,
+    state: {
+      seq: number;
+      availableAt?: number | undefined;
+      failures?: number;
+      crashes?: number;
+      lastError?: string | undefined;
+    },
+  ): Row {
+    const { seq, availableAt, failures = 0, crashes = 0, lastError } = state;
+    const row: Row = { ...content, seq, id: String(seq), status: "pending", failures, crashes, lastError };
+    this.rows.set(row.id, row);
+    this.#wait(row, availableAt);
+    return row;
+  }
+
+  /** The row of a lease that is still held: the fence. */
+  owned({ queue, id, token }: Lease): Row | undefined {
+    const row = this.processing.get(id);
+    return row !== undefined && row.queue === queue && row.token === token ? row : undefined;
+  }
+
+  take(row: Row, owner: string): void {
+    this.#unlist(row);
+    row.status = "processing";
+    row.owner = owner;
+    row.token = String(randomInt(2 ** 48 - 1));
+    row.heartbeatAt = this.now();
+    row.availableAt = undefined;
+    this.processing.set(row.id, row);
+  }
+
+  /** Ends a lease; the batch waits again, until then or for nothing. */
+  giveBack(row: Row, availableAt?: number): void {
+    this.#freeSlot(row);
+    this.processing.delete(row.id);
+    row.owner = undefined;
+    row.token = undefined;
+    row.heartbeatAt = undefined;
+    this.#wait(row, availableAt);
+  }
+
+  promote(row: Row): void {
+    this.delayed.delete(row);
+    this.#wait(row, undefined);
+  }
+
+  remove(row: Row): void {
+    this.#freeSlot(row);
+    this.#unlist(row);
+    this.processing.delete(row.id);
+    this.rows.delete(row.id);
+  }
+
+  bury(row: Row, letter: Pick<DeadRow, "reason" | "error"> & Partial<DeadRow>): void {
+    if (!this.queue(row.queue).deadLetter) return;
+    this.#lastDead += 1;
+    const { queue, priority, version, createdAt, messageCount, bytes, payload, meta } = row;
+    const { originId, originAt, positions, maxAttempts, staleAfterMs, failures, crashes, owner } = row;
+    const content = { queue, priority, version, createdAt, messageCount, bytes, payload, meta };
+    const rest = { originId, originAt, positions, maxAttempts, staleAfterMs, failures, crashes, owner };
+    const death = { deadSeq: this.#lastDead, batchId: row.id, diedAt: this.now() };
+    this.dead.set(this.#lastDead, { ...content, ...rest, ...death, ...letter });
+  }
+
+  depth(queue: string): Depth {
+    const waiting = this.pending.get(queue);
+    const [oldest] = waiting?.items ?? [];
+    const count = (rows: Iterable<RowContent>) => [...rows].filter((row) => row.queue === queue).length;
+    return {
+      queue,
+      pending: waiting?.size ?? 0,
+      delayed: count(this.delayed.items),
+      processing: count(this.processing.values()),
+      dead: count(this.dead.values()),
+      atLeast: false,
+      paused: this.queue(queue).paused,
+      ...(oldest === undefined ? {} : { oldestAt: new Date(oldest.originAt ?? oldest.createdAt) }),
+    };
+  }
+
+  #wait(row: Row, availableAt: number | undefined): void {
+    row.availableAt = availableAt;
+    row.status = availableAt === undefined ? "pending" : "delayed";
+    if (row.status === "delayed") {
+      this.delayed.add(row);
+      return;
+    }
+    const waiting = this.pending.get(row.queue) ?? new SortedList(claimOrder);
+    this.pending.set(row.queue, waiting);
+    waiting.add(row);
+  }
+
+  #unlist(row: Row): void {
+    if (row.status === "pending") this.pending.get(row.queue)?.delete(row);
+    if (row.status === "delayed") this.delayed.delete(row);
+  }
+
+  #freeSlot({ queue, id }: Row): void {
+    const { slots } = this.queue(queue);
+    const slot = slots.indexOf(id);
+    if (slot !== -1) slots[slot] = undefined;
+  }
+}
+
+function claimOrder(a: Row, b: Row): number {
+  return a.priority - b.priority || a.seq - b.seq;
+}
