@@ -21,11 +21,17 @@ export interface DeliverParams {
 }
 
 /**
- * Delivers one claimed batch. Never rejects. Resolves when it is settled and its handler has ended: the slot is free.
+ * Delivers one claimed batch. Never rejects. Resolves when it is settled and its handler has ended.
  *
  * @param turn - what must have ended before it begins
+ * @param onHandled - called when the handler has ended, while the outcome is still to be written
  */
-export async function deliver(params: DeliverParams, batch: Batch, turn: Promise<unknown>): Promise<void> {
+export async function deliver(
+  params: DeliverParams,
+  batch: Batch,
+  turn: Promise<unknown>,
+  onHandled: () => void,
+): Promise<void> {
   const { definition, inFlight, settler, instrument } = params;
   const abort = inFlight.hold(batch, definition.settings.orphanAfterMs);
   try {
@@ -35,6 +41,7 @@ export async function deliver(params: DeliverParams, batch: Batch, turn: Promise
     if (delivery === undefined) return;
     if (isSuspect(delivery)) return await divide(settler, delivery);
     const { outcome, ended } = await runHandler(params, delivery, abort);
+    void ended.then(onHandled);
     // Lost, or released by a forced stop: nothing this handler says counts any more.
     if (!inFlight.isLost(batch)) await settle(params, delivery, outcome);
     inFlight.letGo(batch);

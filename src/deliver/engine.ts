@@ -14,7 +14,10 @@ interface Lane {
   readonly definition: QueueDefinition;
   readonly handler: Handler;
   readonly concurrency: number;
+  /** Deliveries that are not over: their handlers run, or their outcomes are being written. */
   readonly running: Set<Promise<void>>;
+  /** How many of them only have to be written: their slots are free again. */
+  settling: number;
   /** Batches that run alone, those that wait for it included. Nothing is claimed beside them. */
   alone: number;
   stopping: boolean;
@@ -23,6 +26,9 @@ interface Lane {
 /** Payloads of one claim, and of everything a node holds (D7). */
 const claimBytes = 64 * 1024 * 1024;
 const heldBytes = 256 * 1024 * 1024;
+
+/** Outcomes of one queue that may wait to be written while its next batches are handled. */
+const maxSettling = 32;
 
 export interface EngineParams extends Omit<DeliverParams, "definition" | "handler"> {
   readonly signal: Signal;
@@ -51,7 +57,7 @@ export class Engine {
       const message = `queue "${definition.name}": concurrency must be a whole number from 1 to 1000, found ${String(concurrency)}`;
       throw new PostriderError("ERR_CLIENT_OPTIONS", message, { details: { queue: definition.name } });
     }
-    const lane: Lane = { definition, handler, concurrency, running: new Set(), alone: 0, stopping: false };
+    const lane: Lane = { definition, handler, concurrency, running: new Set(), settling: 0, alone: 0, stopping: false };
     this.#lanes.set(definition.name, lane);
     this.#params.signal.ring("slot");
     return { stop: () => this.#stopLane(lane) };
@@ -62,9 +68,9 @@ export class Engine {
     if (this.roomBytes <= 0) return [];
     return [...this.#lanes.values()]
       .filter((lane) => this.#hasRoom(lane))
-      .map(({ definition, concurrency, running }) => ({
+      .map(({ definition, concurrency, running, settling }) => ({
         queue: definition.name,
-        limit: concurrency - running.size,
+        limit: concurrency - (running.size - settling),
         version: definition.settings.version,
       }));
   }
@@ -133,8 +139,9 @@ export class Engine {
     return [...this.#lanes.values()].reduce((sum, { running }) => sum + running.size, 0);
   }
 
-  #hasRoom({ stopping, alone, running, concurrency }: Lane): boolean {
-    return !this.#draining && !stopping && alone === 0 && running.size < concurrency;
+  #hasRoom({ stopping, alone, running, settling, concurrency }: Lane): boolean {
+    if (this.#draining || stopping || alone > 0 || settling >= maxSettling) return false;
+    return running.size - settling < concurrency;
   }
 
   // Held until then, so that it is tried again and its lease lives on while the database does not answer.
@@ -155,10 +162,20 @@ export class Engine {
     const isAlone = batch.crashes >= crashesUntilAlone;
     const turn = isAlone || lane.alone > 0 ? Promise.all(running) : Promise.resolve();
     if (isAlone) lane.alone += 1;
-    const run = deliver({ ...this.#params, definition, handler }, batch, turn).finally(() => {
+    let isSettling = false;
+    // The next batch is claimed while this one is acknowledged: a slow flush of the disk costs no handler time. Not in an
+    // exclusive queue, where the acknowledgement is what lets the next one in, and not for a batch that runs alone.
+    const onHandled = () => {
+      if (isAlone || definition.settings.exclusive) return;
+      isSettling = true;
+      lane.settling += 1;
+      this.#params.signal.ring("slot");
+    };
+    const run = deliver({ ...this.#params, definition, handler }, batch, turn, onHandled).finally(() => {
       running.delete(run);
       if (isAlone) lane.alone -= 1;
-      this.#params.signal.ring("slot");
+      if (!isSettling || lane.settling === maxSettling) this.#params.signal.ring("slot");
+      if (isSettling) lane.settling -= 1;
     });
     running.add(run);
   }

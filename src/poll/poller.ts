@@ -84,6 +84,7 @@ export class Poller implements Service {
     const look = ({ queue }: { queue: string }) => {
       this.#maintainedAt = Number.NEGATIVE_INFINITY;
       this.#lowWater.forget(queue);
+      params.signal.ring("slot");
     };
     params.instrument.on("retried", look);
     params.instrument.on("postponed", look);
