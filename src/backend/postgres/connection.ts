@@ -73,6 +73,14 @@ export class Connections {
     }
   }
 
+  /**
+   * A node that delivers keeps two connections however idle it is: after ten quiet seconds its next message would wait for
+   * a connect and for new plans. A publisher alone keeps none.
+   */
+  keepWarm(): void {
+    if (this.#options.pool === undefined) this.pool().options.min = Math.min(2, this.#options.poolSize ?? 10);
+  }
+
   /** What the LISTEN connection connects to: a direct address where the pool's is a pooler. */
   listenConfig(): pg.ClientConfig {
     if (this.#options.listenConnectionString !== undefined) {

@@ -227,6 +227,7 @@ export class PostgresBackend implements Backend {
   }
 
   async listen(events: ListenEvents): Promise<ListenSession> {
+    this.#connections.keepWarm();
     return await openListenSession(this.#connections.listenConfig(), this.#schema, this.#echoChannel, events);
   }
 
