@@ -47,3 +47,9 @@ export type { QueueDefinition, QueueSettings, Validate, ValidationError } from "
 export { validatorParts } from "./queue/validator-parts.js";
 export type { Health, QueueAccess, Runtime, StopOptions } from "./runtime.js";
 export type { SqlExecutor } from "./transaction/executors.js";
+export { type DrizzleTransaction, fromDrizzle } from "./transaction/from-drizzle.js";
+export { fromKnex, type KnexTransaction } from "./transaction/from-knex.js";
+export { fromKysely, type KyselyQuery, type KyselyTransaction } from "./transaction/from-kysely.js";
+export { fromPostgresJs, type PostgresJsTransaction } from "./transaction/from-postgres-js.js";
+export { fromPrisma, type PrismaTransaction } from "./transaction/from-prisma.js";
+export { fromTypeOrm, type TypeOrmEntityManager, type TypeOrmQueryRunner } from "./transaction/from-type-orm.js";
