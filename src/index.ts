@@ -52,4 +52,4 @@ export { fromKnex, type KnexTransaction } from "./transaction/from-knex.js";
 export { fromKysely, type KyselyQuery, type KyselyTransaction } from "./transaction/from-kysely.js";
 export { fromPostgresJs, type PostgresJsTransaction } from "./transaction/from-postgres-js.js";
 export { fromPrisma, type PrismaTransaction } from "./transaction/from-prisma.js";
-export { fromTypeOrm, type TypeOrmEntityManager, type TypeOrmQueryRunner } from "./transaction/from-type-orm.js";
+export { fromTypeOrm, type TypeOrmEntities, type TypeOrmQueryRunner } from "./transaction/from-type-orm.js";

@@ -8,8 +8,8 @@ export interface TypeOrmQueryRunner {
   query(sql: string, params: unknown[], useStructuredResult: true): Promise<{ readonly records: readonly unknown[] }>;
 }
 
-/** What is needed of TypeORM's `EntityManager`: in a transaction it has a query runner. */
-export interface TypeOrmEntityManager {
+/** What is needed of the entity manager that TypeORM hands to a transaction: in a transaction it has a query runner. */
+export interface TypeOrmEntities {
   readonly queryRunner?: TypeOrmQueryRunner | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface TypeOrmEntityManager {
  *
  * @throws PostriderError `ERR_PUBLISH_OPTIONS` when it is no transaction
  */
-export function fromTypeOrm(transaction: TypeOrmEntityManager | TypeOrmQueryRunner): SqlExecutor {
+export function fromTypeOrm(transaction: TypeOrmEntities | TypeOrmQueryRunner): SqlExecutor {
   const runner = "isTransactionActive" in transaction ? transaction : transaction.queryRunner;
   if (runner?.isTransactionActive !== true) {
     throw notATransaction(
