@@ -64,10 +64,15 @@ async function runHandler(params: DeliverParams, delivery: Delivery, abort: Abor
   const { timeoutMs, maxBatchMessages } = definition.settings;
   const startedAt = monotonicMs();
   const over = new AbortController();
-  const ended = handle({ handler, signal: abort.signal, logger, maxMessages: maxBatchMessages }, delivery).finally(() =>
-    over.abort(),
-  );
-  const late = timeoutMs === undefined ? undefined : timedOut(timeoutMs, abort, over.signal);
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const ended = handle(
+    { handler, signal: abort.signal, onStart: begin, logger, maxMessages: maxBatchMessages },
+    delivery,
+  ).finally(() => over.abort());
+  const late = timeoutMs === undefined ? undefined : begun.then(() => timedOut(timeoutMs, abort, over.signal));
   const error = await (late === undefined ? ended.then(() => undefined) : Promise.race([ended.then(() => late), late]));
   // With `each`, what is done is done: only the messages that had not ended are late.
   const counts = error === undefined || (handler.kind === "each" && over.signal.aborted);

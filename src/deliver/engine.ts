@@ -47,15 +47,11 @@ export class Engine {
     this.#params = params;
   }
 
-  /** @throws PostriderError `ERR_LISTENER_EXISTS`, `ERR_CLIENT_OPTIONS` */
+  /** @throws PostriderError `ERR_LISTENER_EXISTS` */
   listen(definition: QueueDefinition, handler: Handler, concurrency: number): Listener {
     if (this.#lanes.has(definition.name)) {
       const message = `queue "${definition.name}" already has a listener in this client; stop it first`;
       throw new PostriderError("ERR_LISTENER_EXISTS", message, { details: { queue: definition.name } });
-    }
-    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1_000) {
-      const message = `queue "${definition.name}": concurrency must be a whole number from 1 to 1000, found ${String(concurrency)}`;
-      throw new PostriderError("ERR_CLIENT_OPTIONS", message, { details: { queue: definition.name } });
     }
     const lane: Lane = { definition, handler, concurrency, running: new Set(), settling: 0, alone: 0, stopping: false };
     this.#lanes.set(definition.name, lane);

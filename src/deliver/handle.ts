@@ -1,4 +1,5 @@
 /** Calls the handler and says how it ended. Its `try` holds the handler's call and nothing else. */
+import type { LimitFunction } from "p-limit";
 import type { Logger } from "../instrument.js";
 import { pause } from "../time.js";
 import { runInRoot } from "../transaction/scope.js";
@@ -9,11 +10,13 @@ import { checkDelay, Gathered, type Outcome, outcomeOfError, outcomeOfResult } f
 /** A registered handler, of one of its two kinds. */
 export type Handler =
   | { readonly kind: "batch"; readonly call: BatchHandler<unknown> }
-  | { readonly kind: "each"; readonly call: MessageHandler<unknown>; readonly atOnce: number };
+  | { readonly kind: "each"; readonly call: MessageHandler<unknown>; readonly limit: LimitFunction };
 
 export interface HandleParams {
   readonly handler: Handler;
   readonly signal: AbortSignal;
+  /** Called when the first call begins: waiting for a turn is no handler's time. */
+  readonly onStart: () => void;
   readonly logger: Logger;
   /** Messages of one call; a larger batch (raw SQL, a lowered setting) is sliced. */
   readonly maxMessages: number;
@@ -56,6 +59,7 @@ async function handleSlice(
     headers: delivery.headers.slice(from, to),
     publishedAt: Array.from({ length: to - from }, () => delivery.batch.publishedAt),
   };
+  params.onStart();
   try {
     const result = await runInRoot(() => call(delivery.messages.slice(from, to), context));
     return outcomeOfResult(result, to - from, wish.retryAfterMs);
@@ -66,20 +70,18 @@ async function handleSlice(
 
 async function handleEach(
   params: HandleParams,
-  { call, atOnce }: Extract<Handler, { kind: "each" }>,
+  { call, limit }: Extract<Handler, { kind: "each" }>,
   delivery: Delivery,
 ): Promise<Outcome> {
   const outcomes: Outcome[] = [];
   const count = delivery.messages.length;
-  let next = 0;
-  const runSome = async () => {
-    while (next < count && !params.signal.aborted) {
-      const index = next;
-      next += 1;
-      outcomes[index] = await handleOne(params, call, delivery, index);
-    }
+  // The limit is the listener's, shared by its batches, first come, first served: calls never exceed `concurrency` (D7).
+  const handleNext = async (_: unknown, index: number) => {
+    if (params.signal.aborted) return;
+    params.onStart();
+    outcomes[index] = await handleOne(params, call, delivery, index);
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, runSome));
+  await limit.map(delivery.messages, handleNext);
   if (count === 1) return outcomes[0] ?? notStarted;
   const gathered = new Gathered();
   for (let index = 0; index < count; index += 1) gathered.add(outcomes[index] ?? notStarted, index, index + 1);

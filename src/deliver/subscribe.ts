@@ -1,16 +1,25 @@
 /** The function that registers a queue's handler, with `each` on it. */
+import pLimit from "p-limit";
+import { PostriderError } from "../errors.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import type { Engine } from "./engine.js";
-import type { Handler } from "./handle.js";
-import type { BatchHandler, Listener, ListenOptions, MessageHandler, Subscribe } from "./handler.js";
+import type { BatchHandler, ListenOptions, MessageHandler, Subscribe } from "./handler.js";
 
 /** @param engine - found at the first call: importing the generated client opens nothing */
 export function subscribeTo(definition: QueueDefinition, engine: () => Engine): Subscribe<unknown> {
-  const listen = (handler: Handler, concurrency: number): Listener => engine().listen(definition, handler, concurrency);
-  const concurrencyOf = (options: ListenOptions | undefined) => options?.concurrency ?? definition.settings.concurrency;
   const onBatch = (call: BatchHandler<unknown>, options?: ListenOptions) =>
-    listen({ kind: "batch", call }, concurrencyOf(options));
-  const each = (call: MessageHandler<unknown>, options?: ListenOptions) =>
-    listen({ kind: "each", call, atOnce: concurrencyOf(options) }, concurrencyOf(options));
+    engine().listen(definition, { kind: "batch", call }, concurrencyOf(definition, options));
+  const each = (call: MessageHandler<unknown>, options?: ListenOptions) => {
+    const concurrency = concurrencyOf(definition, options);
+    return engine().listen(definition, { kind: "each", call, limit: pLimit(concurrency) }, concurrency);
+  };
   return Object.assign(onBatch, { each });
+}
+
+/** @throws PostriderError `ERR_CLIENT_OPTIONS` */
+function concurrencyOf({ name, settings }: QueueDefinition, options: ListenOptions | undefined): number {
+  const concurrency = options?.concurrency ?? settings.concurrency;
+  if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1_000) return concurrency;
+  const message = `queue "${name}": concurrency must be a whole number from 1 to 1000, found ${String(concurrency)}`;
+  throw new PostriderError("ERR_CLIENT_OPTIONS", message, { details: { queue: name } });
 }
