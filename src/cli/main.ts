@@ -27,6 +27,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "bring the database's schema up to date",
     load: async () => (await import("./commands/migrate.js")).migrateCommand(),
   },
+  publish: {
+    summary: "publish messages from a file or standard input, one JSON object a line",
+    load: async () => (await import("./commands/publish.js")).publishCommand(),
+  },
 };
 
 process.exitCode = await main(process.argv.slice(2));
