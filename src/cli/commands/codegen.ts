@@ -51,11 +51,16 @@ async function loadGenerator(flags: CodegenFlags) {
     ]);
     return { generate, watchSchemas, CodegenError, printer: runPrinter(flags, problemText) };
   } catch (error) {
-    const missing = /Cannot find package '(ts-morph|json-schema-to-typescript|redos-detector)'/.exec(String(error))?.[1];
+    const missing = /Cannot find package '(ts-morph|json-schema-to-typescript|redos-detector)'/.exec(
+      String(error),
+    )?.[1];
     if (missing === undefined) throw error;
-    throw new Error(`codegen needs ${missing}: npm install --save-dev ts-morph json-schema-to-typescript redos-detector`, {
-      cause: error,
-    });
+    throw new Error(
+      `codegen needs ${missing}: npm install --save-dev ts-morph json-schema-to-typescript redos-detector`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
