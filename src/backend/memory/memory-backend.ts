@@ -117,6 +117,7 @@ export class MemoryBackend implements Backend {
   }
 
   async listen(events: ListenEvents): Promise<ListenSession> {
+    events.signal.throwIfAborted();
     const session = new MemorySession(this.#store, events, (closed) => this.#sessions.delete(closed));
     this.#sessions.add(session);
     return session;

@@ -11,11 +11,16 @@ export class MemorySession implements ListenSession {
   readonly #asleepOn = new Set<string>();
   #owner: string | undefined;
   #closed = false;
+  readonly #onStop = () => {
+    void this.close();
+    this.#events.onDown(this.#events.signal.reason);
+  };
 
   constructor(store: Store, events: ListenEvents, onClose: (session: MemorySession) => void) {
     this.#store = store;
     this.#events = events;
     this.#onClose = onClose;
+    events.signal.addEventListener("abort", this.#onStop, { once: true });
   }
 
   async fallAsleep(queues: readonly string[]): Promise<void> {
@@ -41,6 +46,7 @@ export class MemorySession implements ListenSession {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#events.signal.removeEventListener("abort", this.#onStop);
     this.#asleepOn.clear();
     this.#onClose(this);
     if (this.#owner === undefined) return;

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import type { ConformanceCase } from "./case.js";
+
+/** Leases live on. */
+export const heartbeatCases: readonly ConformanceCase[] = [
+  {
+    rule: "R2",
+    name: "a heartbeat answers kept or lost for each batch, and nothing for none",
+    async run(subject) {
+      const queue = subject.name();
+      const batch = await subject.inFlight(queue);
+      const gone = await subject.inFlight(subject.name());
+      await subject.backend.ack([gone]);
+      const answers = await subject.backend.heartbeat([gone, batch]);
+      assert.deepEqual([answers.get(batch.id), answers.get(gone.id)], ["kept", "lost"]);
+      assert.equal((await subject.backend.heartbeat([])).size, 0);
+    },
+  },
+  {
+    rule: "R3",
+    name: "a batch whose owner goes on giving signs of life is not recovered, one that falls silent is",
+    async run(subject) {
+      const staleAfterMs = 600;
+      const queue = await subject.register({ staleAfterMs });
+      const batch = await subject.inFlight(queue);
+      const begun = performance.now();
+      await subject.until(async () => {
+        assert.equal((await subject.backend.heartbeat([batch])).get(batch.id), "kept");
+        assert.equal((await ownRecoveries(queue, subject)).length, 0);
+        return performance.now() - begun > 2 * staleAfterMs;
+      }, "time stands still");
+      await subject.until(async () => (await ownRecoveries(queue, subject)).length > 0, "it was never recovered");
+      assert.equal((await subject.backend.heartbeat([batch])).get(batch.id), "lost");
+    },
+  },
+  {
+    rule: "R2",
+    name: "the session that hears gives the same answers",
+    async run(subject) {
+      const batch = await subject.inFlight(subject.name());
+      const ended = new AbortController();
+      const nothing = {
+        onWake: () => undefined,
+        onEcho: () => undefined,
+        onDown: () => undefined,
+        signal: ended.signal,
+      };
+      const session = await subject.backend.listen(nothing);
+      assert.equal((await session.heartbeat([batch])).get(batch.id), "kept");
+      assert.equal((await session.heartbeat([{ ...batch, token: "1" }])).get(batch.id), "lost");
+      await session.close();
+    },
+  },
+];
+
+async function ownRecoveries(queue: string, subject: Parameters<ConformanceCase["run"]>[0]) {
+  const { recovered } = await subject.poll([], { recover: true });
+  return recovered.filter((recovery) => recovery.queue === queue);
+}

@@ -1,0 +1,32 @@
+/** The conformance suite: what a backend must do, whichever it is. */
+import { ackCases } from "./ack.js";
+import type { ConformanceCase } from "./case.js";
+import { claimCases } from "./claim.js";
+import { deadLetterCases } from "./dead-letter.js";
+import { divideCases } from "./divide.js";
+import { heartbeatCases } from "./heartbeat.js";
+import { inspectCases } from "./inspect.js";
+import { listenCases } from "./listen.js";
+import { publishCases } from "./publish.js";
+import { recoverCases } from "./recover.js";
+import { registerCases } from "./register.js";
+import { releaseCases } from "./release.js";
+import { retryCases } from "./retry.js";
+import { settlePartCases } from "./settle-part.js";
+
+/** Every case, by verb. Run each with a {@link Subject} made of the backend; they may share one, and run one after another. */
+export const conformanceSuite: Readonly<Record<string, readonly ConformanceCase[]>> = {
+  publish: publishCases,
+  claim: claimCases,
+  ack: ackCases,
+  retry: retryCases,
+  "dead-letter": deadLetterCases,
+  release: releaseCases,
+  "settle-part": settlePartCases,
+  divide: divideCases,
+  heartbeat: heartbeatCases,
+  recover: recoverCases,
+  register: registerCases,
+  listen: listenCases,
+  inspect: inspectCases,
+};
