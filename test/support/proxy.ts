@@ -39,6 +39,8 @@ export interface FaultProxy {
   close(): Promise<void>;
   /** The next connection that matches, or one that is open. */
   connection(match?: Match): Promise<ProxyConnection>;
+  /** New connections go to this server; those that are open stay where they are. */
+  retarget(connectionString: string): void;
   /** Cuts everything and closes the port. */
   stop(): Promise<void>;
 }
@@ -61,7 +63,7 @@ export function byApplication(name: string | RegExp): Match {
 
 /** Starts a proxy on a free port. `connectionString` names the server, and the database and user to put into its own. */
 export async function startProxy(connectionString: string): Promise<FaultProxy> {
-  const target = new URL(connectionString);
+  let target = new URL(connectionString);
   const links = new Set<Link>();
   const events = new EventEmitter();
   // The last rule that matches decides.
@@ -98,8 +100,8 @@ export async function startProxy(connectionString: string): Promise<FaultProxy> 
   const listen = async (port: number): Promise<void> => void (await once(door.listen(port, "127.0.0.1"), "listening"));
   await listen(0);
   const { port } = door.address() as AddressInfo;
-  target.hostname = "127.0.0.1";
   const ours = new URL(target);
+  ours.hostname = "127.0.0.1";
   ours.port = String(port);
   const matching = (match: Match): readonly Link[] => [...links].filter((link) => match(link));
 
@@ -134,6 +136,9 @@ export async function startProxy(connectionString: string): Promise<FaultProxy> 
         if (open !== undefined) return open;
         await once(events, "connection");
       }
+    },
+    retarget: (to) => {
+      target = new URL(to);
     },
     stop: async () => {
       if (door.listening) door.close();
