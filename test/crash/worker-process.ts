@@ -1,0 +1,48 @@
+/** A worker as a process of its own. Settings come as JSON; it reports what it does, and ends by itself when it is stopped. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createRuntime } from "../../src/client.js";
+import { keptLog } from "../support/client.js";
+import type { TestMessage } from "../support/queue-definition.js";
+import { testQueue } from "../support/queue-definition.js";
+import { report } from "../support/report.js";
+
+/** What a worker process is given as its first argument. */
+export interface WorkerSettings {
+  readonly connectionString: string;
+  readonly queue: string;
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly pollMs?: number;
+  readonly heartbeatMs?: number;
+  /** How long a handler takes; it ends early only when told to `end`, never by its signal. */
+  readonly handlerMs?: number;
+  readonly stopWithinMs?: number;
+}
+
+const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings;
+const { connectionString, queue, pollMs = 60_000, heartbeatMs = 1_000, handlerMs = 0 } = settings;
+const logger = keptLog();
+const queues = [testQueue(queue, settings.options)];
+const mq = createRuntime({ queues, connectionString, pollMs, heartbeatMs, logger });
+
+const end = new Promise<void>((resolve) => {
+  process.on("message", ({ name }: { name: string }) => {
+    if (name === "end") resolve();
+    if (name === "log") report("log", { lines: logger.lines.map(({ message }) => message) });
+  });
+});
+// What is tested is that nothing of the client's keeps the process; nor may the test's own channel.
+process.channel?.unref();
+process.on("warning", ({ message }) => report("warning", { message }));
+mq.on("woken", ({ source, batches }) => report("woken", { source, batches }));
+mq.on("listenerUp", () => report("listenerUp"));
+mq.on("leaseLost", ({ batchId }) => report("leaseLost", { batchId }));
+mq.on("recovered", (recovery) => report("recovered", { ...recovery }));
+mq.queue(queue).listen(async (messages, { ids, attempt }) => {
+  const at = performance.timeOrigin + performance.now();
+  report("handling", { at, numbers: (messages as TestMessage[]).map(({ n }) => n), ids, attempt });
+  if (handlerMs > 0) await Promise.race([sleep(handlerMs, undefined, { ref: false }), end]);
+  report("handled", { ids });
+});
+mq.stopOnSignals(settings.stopWithinMs === undefined ? {} : { timeoutMs: settings.stopWithinMs });
+await mq.start();
+report("started", { pid: process.pid });

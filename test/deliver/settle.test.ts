@@ -1,0 +1,243 @@
+/** Acknowledging on a network that breaks, leases that are lost, and the fence that keeps late owners out. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { heard, nextEvent, testClient } from "../support/client.js";
+import { testDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
+import { byApplication, startProxy } from "../support/proxy.js";
+import { testQueue } from "../support/queue-definition.js";
+import { batchesOf, upTo } from "../support/stored.js";
+
+const { connectionString, pool } = await testDatabase();
+const listening = byApplication("postrider listen");
+const pooled = byApplication("postrider");
+
+const isGone = (queue: string) =>
+  eventually(async () => (await batchesOf(pool, queue)).length === 0, { timeoutMs: 15_000 });
+
+test("D8 an acknowledgement that fails is repeated; the handler does not run again and no failure is counted", async (t) => {
+  const proxy = await startProxy(connectionString);
+  t.after(() => proxy.stop());
+  const queues = [testQueue("d8")];
+  const mq = testClient(t, { queues, connectionString: proxy.connectionString, pollMs: 600_000 });
+  const [failures, lost] = [heard(mq, "handlerFailed"), heard(mq, "leaseLost")];
+  const failing = nextEvent(mq, "error", ({ part }) => part === "settling");
+  let calls = 0;
+  mq.queue("d8").listen(() => {
+    calls += 1;
+    proxy.refuse(pooled);
+    proxy.cut(pooled);
+  });
+  await mq.start();
+  await pool.query(`select postrider.publish('d8', '[{"n":1}]')`);
+  await failing;
+  await proxy.pass();
+  await isGone("d8");
+  assert.deepEqual([calls, failures, lost], [1, [], []]);
+});
+
+test("D8 an acknowledgement that was carried out but not answered is no lost lease", async (t) => {
+  const proxy = await startProxy(connectionString);
+  t.after(() => proxy.stop());
+  const mq = testClient(t, {
+    queues: [testQueue("d8-unheard")],
+    connectionString: proxy.connectionString,
+    pollMs: 600_000,
+  });
+  const lost = heard(mq, "leaseLost");
+  let calls = 0;
+  const slot = nextEvent(mq, "handled");
+  mq.queue("d8-unheard").listen(() => {
+    calls += 1;
+  });
+  await mq.start();
+  const holder = await pool.connect();
+  try {
+    // The acknowledgement waits for the table until its connection is gone; then it is carried out all the same.
+    await holder.query("begin");
+    mq.on("handled", () => undefined);
+    const locked = new Promise<void>((resolve) => {
+      const off = mq.on("claimed", () => {
+        off();
+        resolve(holder.query("lock table postrider.queue_slot in access exclusive mode").then(() => undefined));
+      });
+    });
+    await pool.query(`select postrider.publish('d8-unheard', '[{"n":1}]')`);
+    await Promise.all([locked, slot]);
+    const waiting = async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_activity where datname = current_database() and query like '%.ack(%' and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    };
+    // Where the acknowledgement was quicker than the lock there is nothing to see; the lock's own test is above.
+    await eventually(async () => (await waiting()) || (await batchesOf(pool, "d8-unheard")).length === 0);
+    proxy.cut(pooled);
+    await holder.query("commit");
+  } finally {
+    holder.release();
+  }
+  await isGone("d8-unheard");
+  await eventually(() => mq.health().oldestInFlightMs === undefined);
+  assert.deepEqual([calls, lost], [1, []]);
+});
+
+test("R1 a lease that is taken over aborts the handler's signal, is counted once, and the late owner changes nothing", async (t) => {
+  const queues = [testQueue("r1", { orphanAfterMs: 1_100 })];
+  const mq = testClient(t, { queues, connectionString, pollMs: 600_000, heartbeatMs: 20 });
+  const lost = heard(mq, "leaseLost");
+  const handled = nextEvent(mq, "handled");
+  mq.queue("r1").listen(async (_, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    throw new Error("too late");
+  });
+  await mq.start();
+  await mq.queue("r1").publish({ n: 1 });
+  await nextEvent(mq, "claimed");
+  await pool.query(
+    "update postrider.queue_message_batch set claim_token = 1, owner = 'another' where queue_name = 'r1'",
+  );
+  await handled;
+  await mq.stop();
+  const [row] = await batchesOf(pool, "r1");
+  assert.deepEqual([row?.owner, row?.status, row?.failures], ["another", "processing", 0]);
+  assert.equal(lost.length, 1);
+});
+
+test("R1 also the acknowledgement of a late owner finds nothing, and says so", async (t) => {
+  const mq = testClient(t, { queues: [testQueue("r1-ack")], connectionString, pollMs: 600_000 });
+  const lost = heard(mq, "leaseLost");
+  mq.queue("r1-ack").listen(async () => {
+    await pool.query("update postrider.queue_message_batch set claim_token = 1 where queue_name = 'r1-ack'");
+  });
+  await mq.start();
+  await mq.queue("r1-ack").publish({ n: 1 });
+  await eventually(() => lost.length === 1);
+  assert.equal((await batchesOf(pool, "r1-ack"))[0]?.status, "processing");
+});
+
+test("R2 heartbeats keep a long handler's batch, over the LISTEN session or, where that is silent, over the pool", async (t) => {
+  const proxy = await startProxy(connectionString);
+  t.after(() => proxy.stop());
+  const queues = [testQueue("r2", { orphanAfterMs: 4_000 })];
+  const options = { queues, connectionString: proxy.connectionString, pollMs: 600_000, heartbeatMs: 200 };
+  const mq = testClient(t, options);
+  let aborted = false;
+  let end: () => void = () => undefined;
+  mq.queue("r2").listen(
+    (_, { signal }) =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+        signal.addEventListener("abort", () => {
+          aborted = true;
+        });
+      }),
+  );
+  await mq.start();
+  await mq.queue("r2").publish({ n: 1 });
+  await nextEvent(mq, "claimed");
+  const age = async () => {
+    const { rows } = await pool.query<{ ms: string }>(
+      `select extract(epoch from clock_timestamp() - status_heartbeat) * 1000 as ms
+         from postrider.queue_message_batch where queue_name = 'r2'`,
+    );
+    return Number(rows[0]?.ms);
+  };
+  const beats = async () => {
+    const { rows } = await pool.query(
+      "select status_heartbeat as at from postrider.queue_message_batch where queue_name = 'r2'",
+    );
+    return new Date(rows[0]?.at).getTime();
+  };
+  for (const silent of [false, true]) {
+    if (silent) proxy.drop(listening);
+    const from = await beats();
+    await eventually(async () => (await beats()) > from + 600, { timeoutMs: 6_000 });
+    assert.ok((await age()) < 3_000);
+  }
+  assert.equal(aborted, false);
+  await proxy.pass();
+  end();
+  await isGone("r2");
+});
+
+test("R3 a node cut off from the database aborts its handlers two seconds before others may take the batch, at no attempt", async (t) => {
+  const proxy = await startProxy(connectionString);
+  t.after(() => proxy.stop());
+  const queues = [testQueue("fenced", { orphanAfterMs: 3_000 })];
+  const mq = testClient(t, { queues, connectionString: proxy.connectionString, pollMs: 600_000, heartbeatMs: 900 });
+  const fenced = new Promise<number>((resolve) => {
+    let calls = 0;
+    mq.queue("fenced").listen(async (_, { signal, attempt }) => {
+      calls += 1;
+      assert.equal(attempt, 1);
+      if (calls > 1) return;
+      const startedAt = performance.now();
+      await new Promise((aborted) => signal.addEventListener("abort", aborted, { once: true }));
+      resolve(performance.now() - startedAt);
+      throw signal.reason;
+    });
+  });
+  await mq.start();
+  await pool.query(`select postrider.publish('fenced', '[{"n":1}]')`);
+  await nextEvent(mq, "claimed");
+  await proxy.close();
+  proxy.cut();
+  const after = await fenced;
+  assert.ok(after < 3_000, `aborted after ${after} ms`);
+  await nextEvent(mq, "handled", ({ status }) => status === "released");
+  await proxy.pass();
+  await isGone("fenced");
+});
+
+test("a claim whose answer was lost does not stay with a node that never heard of it", {
+  timeout: 60_000,
+}, async (t) => {
+  const proxy = await startProxy(connectionString);
+  t.after(() => proxy.stop());
+  const mq = testClient(t, {
+    queues: [testQueue("unheard")],
+    connectionString: proxy.connectionString,
+    pollMs: 600_000,
+  });
+  let delivered = 0;
+  mq.queue("unheard").listen(() => {
+    delivered += 1;
+  });
+  await mq.start();
+  const claimWaits = async () => {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity
+        where datname = current_database() and query like '%.poll(%' and wait_event_type = 'Lock'`,
+    );
+    return rowCount === 1;
+  };
+  const holder = await pool.connect();
+  try {
+    await holder.query("begin; lock table postrider.queue_slot in access exclusive mode");
+    await pool.query(`select postrider.publish('unheard', '[{"n":1}]')`);
+    await eventually(claimWaits);
+    const failed = nextEvent(mq, "error", ({ part }) => part === "poller");
+    proxy.cut(pooled);
+    await failed;
+    // First in line for the lock is the claim that nobody listens to any more.
+    await holder.query("commit");
+  } finally {
+    holder.release();
+  }
+  await isGone("unheard");
+  assert.equal(delivered, 1);
+});
+
+test("R2 many acknowledgements share statements, and each batch is acknowledged once", async (t) => {
+  const mq = testClient(t, { queues: [testQueue("grouped", { concurrency: 200 })], connectionString, pollMs: 600_000 });
+  const lost = heard(mq, "leaseLost");
+  let calls = 0;
+  mq.queue("grouped").listen(() => {
+    calls += 1;
+  });
+  await mq.start();
+  await Promise.all(upTo(400).map((n) => mq.queue("grouped").publish({ n }, { alone: true })));
+  await isGone("grouped");
+  assert.deepEqual([calls, lost], [400, []]);
+});
