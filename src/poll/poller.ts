@@ -130,6 +130,7 @@ export class Poller implements Service {
       this.#params.instrument.emit("error", { part: "poller", error });
       this.#params.instrument.emit("polled", { result: "error" });
       this.#failures += 1;
+      this.#maintainedAt = Number.NEGATIVE_INFINITY;
       return { ms: doublingMs(this.#failures - 1, 100, 5_000), otherwise: "poll" };
     }
   }
@@ -199,6 +200,8 @@ export class Poller implements Service {
     const wants = slots.wants();
     const queues = wants.map(({ queue }) => queue);
     const marks = this.#lowWater.marks(queues, now);
+    // Before the answer: what waits from now on may not be in it, and must make it stale.
+    if (maintain) this.#maintainedAt = now;
     const result = await backend.poll({
       owner,
       wants,
@@ -214,7 +217,6 @@ export class Poller implements Service {
     if (recover) this.#recoveredAt = now;
     if (prune) this.#pruneAt = now + jitterDown(pruneEveryMs);
     if (maintain) {
-      this.#maintainedAt = now;
       this.#dueAt = result.dueInMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + result.dueInMs;
     }
     for (const recovery of result.recovered) instrument.emit("recovered", recovery);

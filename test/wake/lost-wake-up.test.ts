@@ -25,6 +25,14 @@ test(`W3 ${messages} messages published around falling asleep: none waits for th
     });
     await mq.start();
   }
+  // The first round of a node looks for no reason but that it starts.
+  await eventually(async () => {
+    const { rows } = await pool.query(
+      `select distinct l.pid from pg_locks l join pg_stat_activity a using (pid)
+        where l.locktype = 'advisory' and l.classid = 7302 and a.datname = current_database()`,
+    );
+    return rows.length === nodes.length && nodes.every((mq) => mq.health().ok);
+  });
   // By turns: the library, a plain statement, a transaction that stays open for a while with the row in it.
   const ways: ((n: number) => Promise<unknown>)[] = [
     (n) => publisher.queue("w3").publish({ n }),
