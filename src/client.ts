@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { Backend } from "./backend/backend.js";
 import { MemoryBackend } from "./backend/memory/memory-backend.js";
 import { PostgresBackend } from "./backend/postgres/postgres-backend.js";
+import { isSerializationFailure } from "./backend/postgres/sqlstate.js";
 import { type ClientOptions, type ResolvedOptions, resolveClientOptions } from "./client-options.js";
 import { subscribeTo } from "./deliver/subscribe.js";
 import { PostriderError } from "./errors.js";
@@ -18,6 +19,7 @@ import { QueueRegistry } from "./queue/registry.js";
 import type { QueueAccess, Runtime, StopOptions } from "./runtime.js";
 import { stopOnSignals } from "./stop-on-signals.js";
 import { atMost, monotonicMs } from "./time.js";
+import { withRetries } from "./transaction/retry.js";
 import { currentScope, type Scope, scopeOfHook } from "./transaction/scope.js";
 import { runSavepoint, runTransaction, type TransactionParams } from "./transaction/transaction.js";
 import { Waker } from "./wake/waker.js";
@@ -124,7 +126,8 @@ class Client implements Omit<Runtime, "publishTo"> {
     const scope = this.#scope();
     if (scope !== undefined) return (await runSavepoint(scope, body)) as T;
     this.#assertOpen();
-    const run = runTransaction(this.#transactionParams(), options, body);
+    const once = () => runTransaction(this.#transactionParams(), options, body);
+    const run = withRetries(options, isSerializationFailure, once);
     this.#transactions.add(run);
     try {
       return (await run) as T;

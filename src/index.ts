@@ -53,3 +53,4 @@ export { fromKysely, type KyselyQuery, type KyselyTransaction } from "./transact
 export { fromPostgresJs, type PostgresJsTransaction } from "./transaction/from-postgres-js.js";
 export { fromPrisma, type PrismaTransaction } from "./transaction/from-prisma.js";
 export { fromTypeOrm, type TypeOrmEntities, type TypeOrmQueryRunner } from "./transaction/from-type-orm.js";
+export type { RunOptions } from "./transaction/retry.js";

@@ -1,9 +1,9 @@
 /** What a client offers besides the typed functions of its queues. */
-import type { TransactionOptions } from "./backend/backend.js";
 import type { Subscribe } from "./deliver/handler.js";
 import type { EventName, Events } from "./instrument.js";
 import type { Publisher } from "./publish/publisher.js";
 import type { SqlExecutor } from "./transaction/executors.js";
+import type { RunOptions } from "./transaction/retry.js";
 
 /** Untyped access to one queue by name, for queues known only at run time. Messages are validated all the same. */
 export interface QueueAccess {
@@ -46,9 +46,13 @@ export interface Runtime {
   stopOnSignals(options?: StopOptions): () => void;
   /**
    * Runs the body in a transaction. Everything published in it, also by functions it calls, is stored by this very
-   * transaction. Inside another one it is a savepoint.
+   * transaction. Inside another one it is a savepoint, and the options are the outermost one's.
+   *
+   * Options: `isolation` (default: the database's own, usually read committed), `readOnly` (publishing in it fails at the
+   * commit), `retries` (default 0: a serialization failure is the caller's to handle).
+   * @throws PostriderError `ERR_TRANSACTION_OVER` for a statement that comes after its end; whatever the body throws
    */
-  transaction<T>(body: (tx: SqlExecutor) => Promise<T> | T, options?: TransactionOptions): Promise<T>;
+  transaction<T>(body: (tx: SqlExecutor) => Promise<T> | T, options?: RunOptions): Promise<T>;
   /** Runs `hook` after the outermost commit; false outside a transaction, and then it is not called. */
   afterCommit(hook: () => unknown): boolean;
   /** One Map for the current transaction and all nested in it; undefined outside. */

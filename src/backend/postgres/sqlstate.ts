@@ -31,6 +31,15 @@ export function isPassing(error: unknown): boolean {
   return state === undefined || passingClasses.has(state.slice(0, 2)) || passingCodes.has(state);
 }
 
+/** Whether the whole transaction may succeed when run again. ORMs wrap the database's error, so that it may be a cause. */
+export function isSerializationFailure(error: unknown): boolean {
+  for (let inner = error, depth = 0; inner instanceof Error && depth < 5; inner = inner.cause, depth += 1) {
+    const state = sqlStateOf(inner);
+    if (state === "40001" || state === "40P01") return true;
+  }
+  return false;
+}
+
 /** Whether a statement that failed like this may have been carried out all the same: its connection died unanswered. */
 export function isUnanswered(error: unknown): boolean {
   if (error instanceof NotConnected || !isPassing(error)) return false;
