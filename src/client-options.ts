@@ -5,6 +5,7 @@ import { Registry } from "prom-client";
 import type { Backend } from "./backend/backend.js";
 import { PostriderError } from "./errors.js";
 import type { Logger } from "./instrument.js";
+import type { DedupFunction } from "./publish/dedup-function.js";
 import type { QueueDefinition } from "./queue/queue.js";
 
 /** Options of a client. Everything is optional; nothing connects before first use. */
@@ -35,6 +36,11 @@ export interface ClientOptions {
   readonly bufferMaxMessages?: number;
   /** The same bound in bytes of JSON. Default 32 MiB. */
   readonly bufferMaxBytes?: number;
+  /**
+   * Per queue, by name or identifier: chooses what is kept of the messages of one `many`, `collect` or transaction, in
+   * place of the queue's own rule. Called with copies, synchronously; must return some of those. Default: the queue's rule.
+   */
+  readonly dedup?: Readonly<Record<string, DedupFunction>>;
 }
 
 /** Every option with its default, checked. */
@@ -74,6 +80,10 @@ export function resolveClientOptions(options: ClientOptions, queues: readonly Qu
     logger: options.logger ?? defaultLogger(),
     registry: options.registry ?? new Registry(),
   };
+  for (const key of Object.keys(options.dedup ?? {})) {
+    if (queues.some(({ name, identifier }) => key === name || key === identifier)) continue;
+    throw badOption(`dedup is given for "${key}", which is no queue of this client`);
+  }
   for (const { name, settings } of queues) {
     // A heartbeat that is late once must not look like a death.
     const least = 2 * resolved.heartbeatMs + 1_000;

@@ -12,6 +12,7 @@ import { LastActivity } from "./metrics/last-activity.js";
 import { logEvents } from "./metrics/log-events.js";
 import { meter } from "./metrics/metrics.js";
 import { Budget } from "./publish/budget.js";
+import type { DedupFunction } from "./publish/dedup-function.js";
 import { type Flushed, flushScope, QueuePublisher } from "./publish/publish.js";
 import { publishTo } from "./publish/publish-to.js";
 import type { QueueDefinition } from "./queue/queue.js";
@@ -209,18 +210,27 @@ class Client implements Omit<Runtime, "publishTo"> {
       instrument: this.#instrument,
       budget: this.#budget,
       onStored: (queue, { delayed, announced }) => this.#announce([queue], delayed, announced),
+      dedupOf: (definition) => this.#dedupOf(definition),
     });
     this.#publishers.set(definition.name, publisher);
     return publisher;
   }
 
+  #dedupOf({ name, identifier }: QueueDefinition): DedupFunction | undefined {
+    return this.#options.dedup?.[name] ?? this.#options.dedup?.[identifier];
+  }
+
   #transactionParams(): TransactionParams<readonly Flushed[]> {
+    const dedupers = {
+      instrument: this.#instrument,
+      dedupOf: (definition: QueueDefinition) => this.#dedupOf(definition),
+    };
     return {
       backend: this.#backend,
       instrument: this.#instrument,
       client: this,
       around: currentScope(),
-      flush: (scope) => flushScope(scope, this.#instrument),
+      flush: (scope) => flushScope(scope, dedupers),
       onCommitted: (flushed, unsure) => {
         if (!unsure) for (const { queue, messages } of flushed) this.#instrument.emit("published", { queue, messages });
         const delayed = flushed.some((to) => to.delayed);

@@ -10,6 +10,7 @@ import type { Budget } from "./budget.js";
 import { QueueBuffer } from "./buffer.js";
 import { Chunker } from "./chunk.js";
 import { dedup, dedupKeyOf } from "./dedup.js";
+import { type DedupFunction, dedupBy } from "./dedup-function.js";
 import { Entry } from "./entry.js";
 import type { PublishOptions } from "./publisher.js";
 import { isDelayed, stowageOf } from "./stowage.js";
@@ -22,7 +23,11 @@ export interface PublishParams {
   readonly instrument: Instrument;
   readonly budget: Budget;
   readonly onStored: OnStored;
+  readonly dedupOf: DedupOf;
 }
+
+/** The client's own rule for a queue, if it has one. */
+export type DedupOf = (definition: QueueDefinition) => DedupFunction | undefined;
 
 /** Publishes to one queue. A scope is passed in by the client, which alone knows of the caller's transaction. */
 export class QueuePublisher {
@@ -70,7 +75,10 @@ export class QueuePublisher {
   ): Promise<Answer> {
     if (messages.length === 0) return Promise.resolve(answer([]));
     if (options?.tx !== undefined) return this.#publishThrough(messages, options.tx).then(answer);
-    if (scope === undefined) return this.#publishBuffered(this.#dedup(messages), options, answer);
+    if (scope === undefined) {
+      const kept = this.#dedup(messages);
+      return kept.length === 0 ? Promise.resolve(answer([])) : this.#publishBuffered(kept, options, answer);
+    }
     scope.collected.push({ definition: this.definition, messages });
     return Promise.resolve(answer([]));
   }
@@ -121,7 +129,7 @@ export class QueuePublisher {
   }
 
   #dedup(messages: readonly OutgoingMessage[]): readonly OutgoingMessage[] {
-    return dedupNoted(this.definition, messages, this.#params.instrument);
+    return dedupNoted(this.definition, messages, this.#params);
   }
 }
 
@@ -133,7 +141,7 @@ export interface Flushed {
 }
 
 /** Writes everything a transaction has collected through that transaction, deduplicated per queue. */
-export async function flushScope(scope: Scope, instrument: Instrument): Promise<readonly Flushed[]> {
+export async function flushScope(scope: Scope, params: Dedupers): Promise<readonly Flushed[]> {
   const perQueue = new Map<QueueDefinition, OutgoingMessage[]>();
   for (const { definition, messages } of scope.collected) {
     const all = perQueue.get(definition) ?? [];
@@ -144,7 +152,7 @@ export async function flushScope(scope: Scope, instrument: Instrument): Promise<
   const flushed: Flushed[] = [];
   for (const [definition, messages] of perQueue) {
     const chunker = new Chunker(definition);
-    const kept = dedupNoted(definition, messages, instrument);
+    const kept = dedupNoted(definition, messages, params);
     for (const message of kept) chunker.add(message);
     batches.push(...chunker.batches());
     const delayed = kept.some(({ stowage }) => isDelayed(stowage));
@@ -154,8 +162,16 @@ export async function flushScope(scope: Scope, instrument: Instrument): Promise<
   return flushed;
 }
 
-function dedupNoted(definition: QueueDefinition, messages: readonly OutgoingMessage[], instrument: Instrument) {
-  const { kept, dropped } = dedup(definition.settings.dedup, messages);
+type Dedupers = Pick<PublishParams, "instrument" | "dedupOf">;
+
+function dedupNoted(
+  definition: QueueDefinition,
+  messages: readonly OutgoingMessage[],
+  { instrument, dedupOf }: Dedupers,
+): readonly OutgoingMessage[] {
+  const choose = dedupOf(definition);
+  const { kept, dropped } =
+    choose === undefined ? dedup(definition.settings.dedup, messages) : dedupBy(definition.name, choose, messages);
   if (dropped > 0) instrument.emit("deduplicated", { queue: definition.name, messages: dropped });
   return kept;
 }
