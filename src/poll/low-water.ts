@@ -26,12 +26,16 @@ interface Bucket {
 export class LowWater {
   /** By queue, by priority: oldest first, the newest of those that are settled at the head. */
   readonly #claimed = new Map<string, Map<number, Bucket[]>>();
-  readonly #forgotten = new Set<string>();
+  /** Queues with something below their marks, and how many looks had begun when it came back. */
+  readonly #forgotten = new Map<string, number>();
+  #looks = 0;
   #fullAt = Number.NEGATIVE_INFINITY;
+  #allForgottenAt = -1;
   #fullMs = 0;
 
   /** Where to begin looking in these queues; none when a full look is due, or too cheap to be avoided. */
   marks(queues: readonly string[], now: number): readonly Mark[] {
+    this.#looks += 1;
     if (this.#fullMs < worthwhileMs || this.fullDueInMs(now) <= 0) return [];
     return queues
       .filter((queue) => !this.#forgotten.has(queue))
@@ -47,19 +51,24 @@ export class LowWater {
   /** What a look found, and with which marks it looked. */
   note(result: PollResult, { queues, marks, now }: { queues: readonly string[]; marks: readonly Mark[]; now: number }) {
     if (marks.length === 0 && queues.length > 0) {
-      this.#fullAt = now;
+      if (this.#allForgottenAt < this.#looks) this.#fullAt = now;
       this.#fullMs = result.scanMs ?? 0;
-      this.#forgotten.clear();
     }
-    // A queue without a mark was looked through from its beginning.
-    for (const queue of queues) this.#forgotten.delete(queue);
+    // A queue without a mark was looked through from its beginning. What came back during the look may have been missed.
+    for (const queue of queues) {
+      if ((this.#forgotten.get(queue) ?? 0) < this.#looks) this.#forgotten.delete(queue);
+    }
     for (const batch of result.batches) this.#noteClaim(batch, now);
   }
 
   /** Something has come back to this queue, below its marks; no queue: to any. */
   forget(queue?: string): void {
-    if (queue === undefined) this.#fullAt = Number.NEGATIVE_INFINITY;
-    else this.#forgotten.add(queue);
+    if (queue !== undefined) {
+      this.#forgotten.set(queue, this.#looks);
+      return;
+    }
+    this.#fullAt = Number.NEGATIVE_INFINITY;
+    this.#allForgottenAt = this.#looks;
   }
 
   #noteClaim({ queue, priority, id }: Batch, now: number): void {
