@@ -1,5 +1,5 @@
 /** A bar on standard error while a file is read, with room for lines above it. */
-import type { MultiBar } from "cli-progress";
+import type { SingleBar } from "cli-progress";
 
 export interface ProgressBar {
   /** Bytes read so far. */
@@ -17,18 +17,24 @@ export async function progressBar(totalBytes: number | undefined): Promise<Progr
     end: () => undefined,
   };
   if (totalBytes === undefined || !process.stderr.isTTY) return plain;
-  const bars: MultiBar = await openBars();
-  const bar = bars.create(totalBytes, 0);
+  const bar = await openBar();
+  bar.start(totalBytes, 0);
+  let over = false;
   return {
     at: (bytes) => bar.update(bytes),
-    say: (line) => bars.log(`${line}\n`),
-    end: () => bars.stop(),
+    // Over the bar's line; it draws itself anew below.
+    say: (line) => void process.stderr.write(`\r\u001b[K${line}\n`),
+    end: () => {
+      // Once: it moves the cursor, and by then other things are written.
+      if (!over) bar.stop();
+      over = true;
+    },
   };
 }
 
 // Loaded only when there is somebody to look at it.
-async function openBars(): Promise<MultiBar> {
-  const { MultiBar, Presets } = await import("cli-progress");
+async function openBar(): Promise<SingleBar> {
+  const { SingleBar, Presets } = await import("cli-progress");
   const format = "publishing {bar} {percentage}% | {eta_formatted} left";
-  return new MultiBar({ stream: process.stderr, hideCursor: true, format }, Presets.shades_classic);
+  return new SingleBar({ stream: process.stderr, hideCursor: true, forceRedraw: true, format }, Presets.shades_classic);
 }
