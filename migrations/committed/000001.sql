@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:4b4e94ac92a33a7b7b579acb76009b661eeb1bde
+--! Hash: sha1:111fe9c176bea5055294f0f702985f0a1dad276a
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -514,6 +514,8 @@ end $$;
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
+-- By ctid, which no other statement may do: a row that moved between snapshot and lock is missed, and that is answered
+-- skipped. It saves the second descent into the index, a third of all this call reads. Index: queue_message_batch_processing.
 create or replace function :SCHEMA.heartbeat(queues text[], ids bigint[], tokens bigint[])
 returns table (id bigint, answer text)
 language plpgsql
@@ -525,7 +527,7 @@ as $$
 begin
   return query
   with mine as materialized (
-    select b.queue_name, b.id
+    select b.ctid as place
       from unnest(queues, ids, tokens) as a (q, id, token)
       join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
      where b.claim_token = a.token and b.status = 'processing'
@@ -534,7 +536,7 @@ begin
   ), beat as (
     update :SCHEMA.queue_message_batch b set status_heartbeat = clock_timestamp()
       from mine m
-     where b.queue_name = m.queue_name and b.id = m.id
+     where b.ctid = m.place
     returning b.id
   )
   select a.id,
