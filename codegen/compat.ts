@@ -1,8 +1,9 @@
 /** The compatibility gate on one screen: pair the queues -> compare schemas -> compare settings -> drop what is ignored. */
+import type { Base } from "./compat/earlier.js";
 import { covers, type IgnoreEntry, readIgnores } from "./compat/ignore.js";
 import { placeOfMessagePointer } from "./compat/message-place.js";
 import { compareSettings } from "./compat/settings-rules.js";
-import { compareSchemas, type Verdict } from "./compat/verdict.js";
+import { compareSchemas, unchanged, type Verdict } from "./compat/verdict.js";
 import type { LoadedSchemas, Place } from "./load.js";
 import { buildModel, type QueueModel, queuesOnly } from "./model.js";
 import { valueAt } from "./pointer.js";
@@ -14,6 +15,8 @@ import { settingsPointer } from "./settings.js";
 export interface CompatFinding extends Omit<Problem, "severity"> {
   readonly severity: "error" | "warning";
   readonly queue: string;
+  /** The base that it breaks with. */
+  readonly against: string;
   /** Absent for settings. */
   readonly direction?: "backward" | "forward";
   /** Into the message, or below `x-queue` for settings. */
@@ -34,7 +37,12 @@ export interface CompatReport {
 
 /** Compares two sets of schemas. `today` (`YYYY-MM-DD`) decides which ignore entries still count. */
 export function compareModels(of: { before: LoadedSchemas; after: LoadedSchemas; today: string }): CompatReport {
-  const before = queuesOnly(of.before);
+  const base: Base = { name: "the base", queues: queuesOnly(of.before), settings: true };
+  return compareWithAll({ bases: [base], after: of.after, today: of.today });
+}
+
+/** Compares with every base: what is safe after the last change may still break with a message of an earlier one. */
+export function compareWithAll(of: { bases: readonly Base[]; after: LoadedSchemas; today: string }): CompatReport {
   const after = buildModel(of.after);
   const report = new Report();
   const ignores = readIgnores(of.after.files, of.today, report);
@@ -42,13 +50,19 @@ export function compareModels(of: { before: LoadedSchemas; after: LoadedSchemas;
   if (problems.some((problem) => problem.severity === "error")) {
     return { compatible: false, findings: [], problems, ignored: 0, queues: after.queues.length };
   }
-  const all = before.flatMap((queue) => compareQueue(queue, after.queues));
+  const all = of.bases.flatMap((base) =>
+    base.queues.flatMap((queue) =>
+      compareQueue(queue, after.queues, base.settings).map((finding) => ({ ...finding, against: base.name })),
+    ),
+  );
   const findings = all.filter((finding) => !ignores.some((entry: IgnoreEntry) => covers(entry, finding)));
   const compatible = !findings.some((finding) => finding.severity === "error");
   return { compatible, findings, problems, ignored: all.length - findings.length, queues: after.queues.length };
 }
 
-function compareQueue(before: QueueModel, queues: readonly QueueModel[]): CompatFinding[] {
+type QueueFinding = Omit<CompatFinding, "against">;
+
+function compareQueue(before: QueueModel, queues: readonly QueueModel[], withSettings: boolean): QueueFinding[] {
   const after =
     queues.find((queue) => queue.name === before.name) ??
     queues.find((queue) => queue.settings.aliases.includes(before.name));
@@ -58,8 +72,12 @@ function compareQueue(before: QueueModel, queues: readonly QueueModel[]): Compat
     const list = valueAt(file.json.value, "/examples");
     return Array.isArray(list) ? list : [];
   });
-  const verdicts = compareSchemas({ before: before.bundle, after: after.bundle, examples });
-  const settings = compareSettings(before, after).map((finding): CompatFinding => {
+  const verdicts =
+    before.schemaHash === after.schemaHash
+      ? unchanged
+      : compareSchemas({ before: before.bundle, after: after.bundle, examples });
+  const known = compareSettings(before, after).filter(({ pointer }) => withSettings || pointer === "/version");
+  const settings = known.map((finding): QueueFinding => {
     const place = { file: after.file, pointer: settingsPointer + finding.pointer };
     return { ...finding, ...positionOf(place), queue: after.name };
   });
@@ -85,7 +103,7 @@ function messageFindings(of: {
   queue: QueueModel;
   direction: "backward" | "forward";
   verdict: Verdict;
-}): CompatFinding[] {
+}): QueueFinding[] {
   const { queue, direction, verdict } = of;
   if (verdict.outcome === "compatible") return [];
   const common = { severity: "error", queue: queue.name, direction, hint: hints[direction] } as const;
@@ -102,7 +120,7 @@ function messageFindings(of: {
   });
 }
 
-function removedFinding(before: QueueModel): CompatFinding {
+function removedFinding(before: QueueModel): QueueFinding {
   return {
     severity: "error",
     queue: before.name,

@@ -3,9 +3,19 @@ import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { type LoadedSchemas, loadSchemas, schemasFromTexts } from "../load.js";
+import type { QueueModel } from "../model.js";
 
 const run = promisify(execFile);
 const maxBytes = 256 * 1_048_576;
+
+/** One earlier state. */
+export interface Base {
+  /** As findings name it. */
+  readonly name: string;
+  readonly queues: readonly QueueModel[];
+  /** Whether the queues' settings are known; else only the version is. */
+  readonly settings: boolean;
+}
 
 /** Loads the base. `against` is `git:<ref>` or a folder. @throws Error when there is no such commit or folder. */
 export async function loadEarlier(of: { against: string; cwd: string; schemas: string }): Promise<LoadedSchemas> {

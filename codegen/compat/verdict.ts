@@ -21,13 +21,15 @@ export interface Verdicts {
   readonly forward: Verdict;
 }
 
+const same: Verdict = { outcome: "compatible", witnesses: [] };
+
+/** Of a schema with itself. */
+export const unchanged: Verdicts = { backward: same, forward: same };
+
 /** Compares two versions of a message's schema as a queue uses them: published strictly, delivered leniently. */
 export function compareSchemas(of: { before: Bundle; after: Bundle; examples?: readonly unknown[] }): Verdicts {
   const { before, after, examples = [] } = of;
-  if (sameBundle(before, after)) {
-    const same: Verdict = { outcome: "compatible", witnesses: [] };
-    return { backward: same, forward: same };
-  }
+  if (sameBundle(before, after)) return unchanged;
   return {
     backward: verdict(published(before), delivered(after), examples),
     forward: verdict(published(after), delivered(before), examples),

@@ -1,9 +1,13 @@
 /** `postrider check --against <base>`: the compatibility gate. */
 import { Command } from "commander";
+import type { Base } from "../../../codegen/compat/earlier.js";
 import type { CompatFinding, CompatReport } from "../../../codegen/compat.js";
+import { PostriderError } from "../../errors.js";
 
 interface CheckFlags {
-  readonly against: string;
+  readonly against: readonly string[];
+  readonly connectionString?: string;
+  readonly schema: string;
   readonly json?: boolean;
   readonly schemas: string;
 }
@@ -12,7 +16,9 @@ interface CheckFlags {
 export function checkCommand(): Command {
   return new Command("check")
     .description("Compare the schemas with a base and refuse changes that would break messages in flight.")
-    .requiredOption("--against <base>", "git:<ref>, or a folder of schema files")
+    .requiredOption("--against <base>", "git:<ref>, a folder of schema files, or database; may be repeated", collect)
+    .option("--connection-string <url>", "of --against database (default: DATABASE_URL)")
+    .option("--schema <name>", "the database schema", "postrider")
     .option("--json", "print one JSON object instead of text")
     .option("--schemas <folder>", "where the schema files are", "schemas")
     .addHelpText(
@@ -23,18 +29,38 @@ export function checkCommand(): Command {
 }
 
 async function run(flags: CheckFlags): Promise<void> {
-  const [{ compareModels }, { loadEarlier }, { loadSchemas }, { problemText }] = await Promise.all([
+  const [{ compareWithAll }, { loadSchemas }, { problemText }] = await Promise.all([
     import("../../../codegen/compat.js"),
-    import("../../../codegen/compat/earlier.js"),
     import("../../../codegen/load.js"),
     import("../../../codegen/problem.js"),
   ]);
-  const before = await loadEarlier({ against: flags.against, cwd: process.cwd(), schemas: flags.schemas });
+  const bases = (await Promise.all(flags.against.map((against) => basesOf(against, flags)))).flat();
   const after = await loadSchemas({ directory: flags.schemas, display: flags.schemas });
-  const report = compareModels({ before, after, today: new Date().toISOString().slice(0, 10) });
+  const report = compareWithAll({ bases, after, today: new Date().toISOString().slice(0, 10) });
   if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
   else process.stdout.write(`${[...report.problems.map(problemText), ...textOf(report)].join("\n")}\n`);
   if (!report.compatible) process.exitCode = 1;
+}
+
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}
+
+async function basesOf(against: string, flags: CheckFlags): Promise<Base[]> {
+  if (against === "database") {
+    const connectionString = flags.connectionString ?? process.env.DATABASE_URL;
+    if (connectionString === undefined || connectionString === "") {
+      throw new PostriderError("ERR_NO_DATABASE", "neither --connection-string nor DATABASE_URL says where it is");
+    }
+    const { loadRecorded } = await import("../../../codegen/compat/recorded.js");
+    return await loadRecorded({ connectionString, schema: flags.schema });
+  }
+  const [{ loadEarlier }, { queuesOnly }] = await Promise.all([
+    import("../../../codegen/compat/earlier.js"),
+    import("../../../codegen/model.js"),
+  ]);
+  const before = await loadEarlier({ against, cwd: process.cwd(), schemas: flags.schemas });
+  return [{ name: against, queues: queuesOnly(before), settings: true }];
 }
 
 function textOf(report: CompatReport): string[] {
@@ -53,6 +79,7 @@ function findingText(finding: CompatFinding): string {
   const lines = [
     `${file}:${line}:${column}  ${rule}  ${severity === "warning" ? "(warning) " : ""}queue "${queue}": ${message}`,
   ];
+  lines.push(`    against: ${finding.against}`);
   if (witness !== undefined) lines.push(`    witness: ${shortened(JSON.stringify(witness))}`);
   if (hint !== undefined) lines.push(`    hint: ${hint}`);
   return lines.join("\n");
