@@ -1,5 +1,5 @@
 /** The compatibility gate on one screen: pair the queues -> compare schemas -> compare settings -> drop what is ignored. */
-import type { Base } from "./compat/earlier.js";
+import type { Earlier } from "./compat/earlier.js";
 import { covers, type IgnoreEntry, readIgnores } from "./compat/ignore.js";
 import { placeOfMessagePointer } from "./compat/message-place.js";
 import { compareSettings } from "./compat/settings-rules.js";
@@ -37,12 +37,12 @@ export interface CompatReport {
 
 /** Compares two sets of schemas. `today` (`YYYY-MM-DD`) decides which ignore entries still count. */
 export function compareModels(of: { before: LoadedSchemas; after: LoadedSchemas; today: string }): CompatReport {
-  const base: Base = { name: "the base", queues: queuesOnly(of.before), settings: true };
-  return compareWithAll({ bases: [base], after: of.after, today: of.today });
+  const past: Earlier = { name: "the base", queues: queuesOnly(of.before), settings: true };
+  return compareWithAll({ earlier: [past], after: of.after, today: of.today });
 }
 
 /** Compares with every base: what is safe after the last change may still break with a message of an earlier one. */
-export function compareWithAll(of: { bases: readonly Base[]; after: LoadedSchemas; today: string }): CompatReport {
+export function compareWithAll(of: { earlier: readonly Earlier[]; after: LoadedSchemas; today: string }): CompatReport {
   const after = buildModel(of.after);
   const report = new Report();
   const ignores = readIgnores(of.after.files, of.today, report);
@@ -50,9 +50,9 @@ export function compareWithAll(of: { bases: readonly Base[]; after: LoadedSchema
   if (problems.some((problem) => problem.severity === "error")) {
     return { compatible: false, findings: [], problems, ignored: 0, queues: after.queues.length };
   }
-  const all = of.bases.flatMap((base) =>
-    base.queues.flatMap((queue) =>
-      compareQueue(queue, after.queues, base.settings).map((finding) => ({ ...finding, against: base.name })),
+  const all = of.earlier.flatMap((past) =>
+    past.queues.flatMap((queue) =>
+      compareQueue(queue, after.queues, past.settings).map((finding) => ({ ...finding, against: past.name })),
     ),
   );
   const findings = all.filter((finding) => !ignores.some((entry: IgnoreEntry) => covers(entry, finding)));

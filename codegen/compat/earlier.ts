@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const maxBytes = 256 * 1_048_576;
 
 /** One earlier state. */
-export interface Base {
+export interface Earlier {
   /** As findings name it. */
   readonly name: string;
   readonly queues: readonly QueueModel[];

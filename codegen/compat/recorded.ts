@@ -2,7 +2,7 @@
 import pg from "pg";
 import { schemasFromTexts } from "../load.js";
 import { queuesOnly } from "../model.js";
-import type { Base } from "./earlier.js";
+import type { Earlier } from "./earlier.js";
 
 interface RecordedVersion {
   readonly queue_name: string;
@@ -13,12 +13,12 @@ interface RecordedVersion {
 }
 
 /** Reads the versions with batches waiting, in flight or dead, and the newest of each queue, which nodes may run. */
-export async function loadRecorded(of: { connectionString: string; schema: string }): Promise<Base[]> {
+export async function loadRecorded(of: { connectionString: string; schema: string }): Promise<Earlier[]> {
   const client = new pg.Client({ connectionString: of.connectionString, application_name: "postrider check" });
   await client.connect();
   try {
     const { rows } = await client.query<RecordedVersion>(recordedVersions(pg.escapeIdentifier(of.schema)));
-    return rows.map(baseOf);
+    return rows.map(earlierOf);
   } finally {
     await client.end();
   }
@@ -39,7 +39,7 @@ function recordedVersions(schema: string): string {
      order by v.queue_name, v.version, v.schema_hash`;
 }
 
-function baseOf(row: RecordedVersion): Base {
+function earlierOf(row: RecordedVersion): Earlier {
   const name = `database: queue "${row.queue_name}" version ${row.version}, schema ${row.schema_hash.slice(0, 12)}`;
   const schema: unknown = JSON.parse(row.schema);
   // A name that was recorded may need an identifier of its own to be taken for a file's.

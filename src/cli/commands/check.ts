@@ -1,6 +1,6 @@
 /** `postrider check --against <base>`: the compatibility gate. */
 import { Command } from "commander";
-import type { Base } from "../../../codegen/compat/earlier.js";
+import type { Earlier } from "../../../codegen/compat/earlier.js";
 import type { CompatFinding, CompatReport } from "../../../codegen/compat.js";
 import { PostriderError } from "../../errors.js";
 
@@ -34,9 +34,9 @@ async function run(flags: CheckFlags): Promise<void> {
     import("../../../codegen/load.js"),
     import("../../../codegen/problem.js"),
   ]);
-  const bases = (await Promise.all(flags.against.map((against) => basesOf(against, flags)))).flat();
+  const earlier = (await Promise.all(flags.against.map((against) => earlierOf(against, flags)))).flat();
   const after = await loadSchemas({ directory: flags.schemas, display: flags.schemas });
-  const report = compareWithAll({ bases, after, today: new Date().toISOString().slice(0, 10) });
+  const report = compareWithAll({ earlier, after, today: new Date().toISOString().slice(0, 10) });
   if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
   else process.stdout.write(`${[...report.problems.map(problemText), ...textOf(report)].join("\n")}\n`);
   if (!report.compatible) process.exitCode = 1;
@@ -46,7 +46,7 @@ function collect(value: string, earlier: readonly string[] = []): readonly strin
   return [...earlier, value];
 }
 
-async function basesOf(against: string, flags: CheckFlags): Promise<Base[]> {
+async function earlierOf(against: string, flags: CheckFlags): Promise<Earlier[]> {
   if (against === "database") {
     const connectionString = flags.connectionString ?? process.env.DATABASE_URL;
     if (connectionString === undefined || connectionString === "") {
