@@ -7,6 +7,7 @@ import { isSchemaObject, type SchemaObject } from "../schema.js";
 import { conjunctionOf, typesOf, valuesOf } from "./conjunction.js";
 import type { SchemaDocument } from "./document.js";
 import { arrayIncluded, numberIncluded, objectIncluded, stringIncluded } from "./obligations.js";
+import { sameMeaning } from "./same-meaning.js";
 
 /** More cases than this are not worked through. */
 const maxCases = 256;
@@ -87,14 +88,31 @@ export class Inclusion {
     );
   }
 
-  // Keywords without rules of their own: the same on both sides, or not proven.
+  // A test must be the same on both sides; what follows from it is a schema like any other.
   #opaqueKeywordsEqual(parts: readonly SchemaObject[], wanted: SchemaObject): boolean {
-    const groups = [["not"], ["if", "then", "else"], ["dependentSchemas"], ["dependencies"]];
-    return groups.every((group) => {
-      if (!group.some((keyword) => keyword in wanted)) return true;
-      const same = (part: SchemaObject) => group.every((keyword) => equal(part[keyword], wanted[keyword]));
-      return parts.some(same);
+    const alike = (a: unknown, b: unknown) => sameMeaning(a, b, [this.sub, this.sup]);
+    for (const keyword of ["not", "dependencies"]) {
+      if (keyword in wanted && !parts.some((part) => keyword in part && alike(part[keyword], wanted[keyword])))
+        return false;
+    }
+    if (
+      "if" in wanted &&
+      !parts.some((part) => "if" in part && alike(part.if, wanted.if) && this.#followed(parts, part, wanted))
+    )
+      return false;
+    const asked = isSchemaObject(wanted.dependentSchemas) ? wanted.dependentSchemas : {};
+    return Object.entries(asked).every(([key, target]) => {
+      const own = parts.flatMap(({ dependentSchemas: map }) =>
+        isSchemaObject(map) && Object.hasOwn(map, key) ? [map[key]] : [],
+      );
+      return this.included([...parts, ...own], target);
     });
+  }
+
+  #followed(parts: readonly SchemaObject[], part: SchemaObject, wanted: SchemaObject): boolean {
+    return ["then", "else"].every((keyword) =>
+      this.included([...parts, part[keyword] ?? true], wanted[keyword] ?? true),
+    );
   }
 
   #unionMet(parts: readonly SchemaObject[], wanted: SchemaObject): boolean {

@@ -39,6 +39,23 @@ describe("the compatibility gate", () => {
     assert.deepEqual(compare({ "a.json": idSchema }, { "a.json": documented }).rules, []);
   });
 
+  it("proves tests with references that did not change, and sees what changed behind one", () => {
+    const conditional = (kind: object, more: object) => ({
+      type: "object",
+      properties: { id: { type: "string" }, kind: { type: "string" }, ...more },
+      required: ["id"],
+      if: { properties: { kind: { const: "x" } }, required: ["kind"] },
+      // biome-ignore lint/suspicious/noThenProperty: the keyword's name
+      then: { properties: { id: { $ref: "#/$defs/kind" } } },
+      $defs: { kind },
+    });
+    const note = { note: { type: "string" } };
+    const before = { "a.json": conditional({ type: "string", minLength: 5 }, {}) };
+    const same = compare(before, { "a.json": conditional({ type: "string", minLength: 5 }, note) });
+    assert.deepEqual([same.rules, same.problems], [[], []]);
+    assert.notDeepEqual(compare(before, { "a.json": conditional({ type: "string", minLength: 4 }, note) }).rules, []);
+  });
+
   it("refuses a backward break, with place and witness", () => {
     const { findings, compatible } = compare({ "a.json": idSchema }, { "a.json": withTotal });
     assert.equal(compatible, false);
