@@ -1,5 +1,5 @@
 /** One suite for every backend, in normal and in duplicate delivery. */
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import type { Backend } from "../../src/backend/backend.js";
 import { MemoryBackend } from "../../src/backend/memory/memory-backend.js";
 import { PostgresBackend } from "../../src/backend/postgres/postgres-backend.js";
@@ -21,7 +21,7 @@ for (const [name, open] of Object.entries(backends)) {
       for (const [verb, cases] of Object.entries(conformanceSuite)) {
         for (const one of cases) it(`${one.rule} ${verb}: ${one.name}`, () => one.run(subject));
       }
-      it("closes", () => backend.close());
+      after(() => backend.close());
     });
   }
 }

@@ -42,6 +42,19 @@ test("D1: a claim of ten behind 30,000 batches done under an old snapshot reads 
   assert.ok(without > 5 * withMark, `without: ${without}`);
 });
 
+test("D1: what has just come back is found below the mark, by the round that brought it", async () => {
+  const { pool } = db;
+  const { rows } = await pool.query(
+    `insert into postrider.queue_message_batch (queue_name, payload, quiet, status, available_at)
+     values ('back', '[1]', true, 'delayed', now()) returning id`,
+  );
+  const found = await pool.query(
+    "select id from postrider.poll('{back}', '{1}', '{1}', 'n', 1000, '{back}', '{100}', $1, true, false, false, false, false)",
+    [[String(Number(rows[0].id) + 1)]],
+  );
+  assert.equal(found.rows[0]?.id, rows[0].id);
+});
+
 const claimed = (id: string, priority = 100) => ({ queue: "q", priority, id }) as Batch;
 const found = (scanMs: number, ...batches: Batch[]) => ({ batches, recovered: [], publishing: false, scanMs });
 

@@ -1,0 +1,40 @@
+-- What a role may do, for databases whose application does not connect as the owner of the schema. Not a migration: run it
+-- by hand after each `postrider migrate`, as the schema's owner. The roles must exist; one role may be given as both.
+--
+--   psql -v SCHEMA=postrider -v PUBLISHER=app_web -v CONSUMER=app_worker -f grants.sql
+--
+-- PUBLISHER  stores messages, through the library or `select postrider.publish(…)`. It reads no message and no dead letter.
+-- CONSUMER   delivers: registers queues, claims, settles, recovers, prunes. It stores no message of its own.
+-- An operator (redrive, purge, clear, pause) is given both.
+--
+-- Functions run with their caller's rights, apart from divide(), which puts messages back that its caller holds.
+
+revoke execute on all functions in schema :SCHEMA from public;
+grant usage on schema :SCHEMA to :PUBLISHER, :CONSUMER;
+grant select on :SCHEMA.migration to :PUBLISHER, :CONSUMER;
+grant execute on function
+  :SCHEMA.wake_key(text), :SCHEMA.wake(text[], boolean), :SCHEMA.announce(text[], boolean)
+  to :PUBLISHER, :CONSUMER;
+
+-- Delivering. UPDATE on the gate is the right to lock it: it never holds a row.
+grant select, update, delete on :SCHEMA.queue_message_batch to :CONSUMER;
+grant select, insert, delete on :SCHEMA.dead_message_batch to :CONSUMER;
+-- Locking a dead letter that is pruned needs UPDATE on a column; the key is one nobody can change.
+grant update (dead_id) on :SCHEMA.dead_message_batch to :CONSUMER;
+grant select, insert, update, delete on :SCHEMA.queue_slot, :SCHEMA.node to :CONSUMER;
+grant select, insert, update on :SCHEMA.queue to :CONSUMER;
+grant select, insert on :SCHEMA.queue_version to :CONSUMER;
+grant update on :SCHEMA.claim_gate to :CONSUMER;
+grant execute on all functions in schema :SCHEMA to :CONSUMER;
+revoke execute on function
+  :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb),
+  :SCHEMA.insert_one(text, int, int, int, text, text, boolean)
+  from :CONSUMER;
+
+-- Publishing; last, so that one role may be given as both. The id comes back, hence the one column to read.
+grant insert, select (id) on :SCHEMA.queue_message_batch to :PUBLISHER;
+grant select (queue_name, version, max_batch_messages, max_batch_bytes) on :SCHEMA.queue to :PUBLISHER;
+grant execute on function
+  :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb),
+  :SCHEMA.insert_one(text, int, int, int, text, text, boolean)
+  to :PUBLISHER;
