@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:111fe9c176bea5055294f0f702985f0a1dad276a
+--! Hash: sha1:41a4119f8f8cd7ea10ed0ede6eddc3aa8d3a6255
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -976,9 +976,17 @@ declare
   chunk text := '';
   chunked int := 0;
 begin
+  if coalesce(octet_length(queue), 0) not between 1 and 254 then
+    raise invalid_parameter_value using message = format('postrider.publish(…): the name of a queue has 1 to 254 bytes, found %s',
+      coalesce(octet_length(queue)::text, 'null'));
+  end if;
   if json_typeof(messages::json) is distinct from 'array' then
     raise invalid_parameter_value using message = format('postrider.publish(%L, …): messages must be a JSON array, found %s',
-      queue, json_typeof(messages::json)), hint = 'wrap a single message in [ ]';
+      queue, coalesce(json_typeof(messages::json), 'SQL null')), hint = 'wrap a single message in [ ]';
+  end if;
+  if jsonb_path_exists(headers, 'strict $ ? (@.type() != "object")') or jsonb_path_exists(headers, '$.* ? (@.type() != "string")') then
+    raise invalid_parameter_value using message = format('postrider.publish(%L, …): headers must be an object of strings, found %s',
+      queue, left(headers::text, 100));
   end if;
   select coalesce(max(q.version), 1) as version, coalesce(max(q.max_batch_messages), 100) as max_messages,
          coalesce(max(q.max_batch_bytes), 1048576) as max_bytes
