@@ -115,8 +115,10 @@ test("D3 a batch handler may name what failed; the rest leaves the row, which ke
   const mq = await node(t, testQueue("d3", longWait));
   mq.queue("d3").listen(() => ({ failed: [1, 3] }));
   const headers = { trace: "kept" };
-  const { batchIds } = await mq.queue("d3").publish.many(many(5), { headers });
-  await nextEvent(mq, "retried");
+  const [{ batchIds }] = await Promise.all([
+    mq.queue("d3").publish.many(many(5), { headers }),
+    nextEvent(mq, "retried"),
+  ]);
   const [row] = await batchesOf(pool, "d3");
   assert.equal(row?.id, batchIds[0]);
   assert.deepEqual(numbersOf(row === undefined ? [] : [row]), [1, 3]);
@@ -189,8 +191,7 @@ test("D5 RetryLater postpones without a count, retryAfter sets the wait of a fai
   });
   const postponed = heard(mq, "postponed");
   const failures = heard(mq, "handlerFailed");
-  await mq.queue("d5").publish({ n: 1 });
-  const { reason, error } = await nextEvent(mq, "dead");
+  const [{ reason, error }] = await Promise.all([nextEvent(mq, "dead"), mq.queue("d5").publish({ n: 1 })]);
   assert.deepEqual([attempts, reason, error], [[1, 1, 2], "rejected", "enough"]);
   assert.deepEqual([postponed.length, failures.length], [1, 1]);
   assert.match(await mq.metrics(), /postrider_batches_handled_total\{queue="d5",status="postponed"\} 1/);
@@ -216,10 +217,11 @@ test("D6 what does not fit the schema is buried at once and the rest delivered, 
     calls.push([messages, ids]);
     throw new Error("so that the row stays");
   });
+  const retried = nextEvent(mq, "retried");
   const { rows } = await pool.query(
     `select postrider.publish('d6', '[{"n":0},{"n":"1"},{"n":2,"later":true},7]') as id`,
   );
-  await nextEvent(mq, "retried");
+  await retried;
   const id = rows[0].id as string;
   assert.deepEqual(calls, [
     [
@@ -270,11 +272,12 @@ test("D1, D2 a larger batch is sliced; a throw in one slice keeps the others, an
     if (numbers.includes(4)) throw new DeadLetter("the third");
   });
   const payload = JSON.stringify(many(8));
+  const retried = nextEvent(mq, "retried");
   await pool.query(
     "insert into postrider.queue_message_batch (queue_name, payload, message_count) values ('sliced', $1, 8)",
     [payload],
   );
-  await nextEvent(mq, "retried");
+  await retried;
   assert.deepEqual(slices, [
     [0, 1],
     [2, 3],
@@ -306,8 +309,7 @@ test("D11 timeoutMs aborts the signal, and the failure counts when the handler e
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
     return "it gave up in time, and says nothing of it";
   });
-  await mq.queue("d11").publish({ n: 1 });
-  await nextEvent(mq, "retried");
+  await Promise.all([mq.queue("d11").publish({ n: 1 }), nextEvent(mq, "retried")]);
   const [row] = await batchesOf(pool, "d11");
   assert.equal(row?.failures, 1);
   assert.match(row?.last_error ?? "", /longer than timeoutMs \(30\)/);
@@ -327,8 +329,7 @@ test("D11 a handler that does not end counts as failed 5 s later, and keeps its 
     });
   });
   const startedAt = performance.now();
-  await mq.queue("overdue").publish({ n: 1 });
-  await nextEvent(mq, "retried");
+  await Promise.all([mq.queue("overdue").publish({ n: 1 }), nextEvent(mq, "retried")]);
   assert.ok(performance.now() - startedAt >= 5_000);
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(calls, 1, "the slot is taken");

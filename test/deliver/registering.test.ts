@@ -67,8 +67,7 @@ test("Q6 a stopped listener lets its handler end, keeps the backlog, and may be 
         end = resolve;
       }),
   );
-  await mq.queue("q6").publish({ n: 1 });
-  await nextEvent(mq, "claimed");
+  await Promise.all([mq.queue("q6").publish({ n: 1 }), nextEvent(mq, "claimed")]);
   const stopped = listener.stop();
   await mq.queue("q6").publish({ n: 2 }, { alone: true });
   end();
@@ -107,8 +106,7 @@ test("M7 health says what is up, and events tell what happens", async (t) => {
   });
   await mq.start();
   await eventually(() => mq.health().ok);
-  await mq.queue("m7").publish({ n: 1 });
-  await nextEvent(mq, "handled");
+  await Promise.all([mq.queue("m7").publish({ n: 1 }), nextEvent(mq, "handled")]);
   assert.deepEqual(order, ["listenerUp", "published", "claimed", "handled"]);
   assert.deepEqual([during?.ok, during?.listener], [true, "up"]);
   assert.ok((during?.oldestInFlightMs ?? -1) >= 0);

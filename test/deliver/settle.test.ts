@@ -92,8 +92,7 @@ test("R1 a lease that is taken over aborts the handler's signal, is counted once
     throw new Error("too late");
   });
   await mq.start();
-  await mq.queue("r1").publish({ n: 1 });
-  await nextEvent(mq, "claimed");
+  await Promise.all([mq.queue("r1").publish({ n: 1 }), nextEvent(mq, "claimed")]);
   await pool.query(
     "update postrider.queue_message_batch set claim_token = 1, owner = 'another' where queue_name = 'r1'",
   );
@@ -134,8 +133,7 @@ test("R2 heartbeats keep a long handler's batch, over the LISTEN session or, whe
       }),
   );
   await mq.start();
-  await mq.queue("r2").publish({ n: 1 });
-  await nextEvent(mq, "claimed");
+  await Promise.all([mq.queue("r2").publish({ n: 1 }), nextEvent(mq, "claimed")]);
   const age = async () => {
     const { rows } = await pool.query<{ ms: string }>(
       `select extract(epoch from clock_timestamp() - status_heartbeat) * 1000 as ms
@@ -179,8 +177,7 @@ test("R3 a node cut off from the database aborts its handlers two seconds before
     });
   });
   await mq.start();
-  await pool.query(`select postrider.publish('fenced', '[{"n":1}]')`);
-  await nextEvent(mq, "claimed");
+  await Promise.all([pool.query(`select postrider.publish('fenced', '[{"n":1}]')`), nextEvent(mq, "claimed")]);
   await proxy.close();
   proxy.cut();
   const after = await fenced;

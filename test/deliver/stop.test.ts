@@ -26,8 +26,7 @@ test("M4 stop waits for running handlers, which may still publish and open trans
     await mq.transaction(() => mq.queue("follow-up").publish(message));
   });
   await mq.start();
-  await mq.queue("running").publish({ n: 1 });
-  await nextEvent(mq, "claimed");
+  await Promise.all([mq.queue("running").publish({ n: 1 }), nextEvent(mq, "claimed")]);
   await mq.queue("running").publish({ n: 2 }, { alone: true });
   const stopped = mq.stop();
   assert.throws(() => mq.queue("follow-up").listen(() => undefined), { code: "ERR_CLIENT_STOPPED" });
@@ -68,8 +67,7 @@ test("R6 past its time a handler is aborted, and what it throws then counts noth
     throw signal.reason;
   });
   await mq.start();
-  await mq.queue("aborted").publish({ n: 1 });
-  await nextEvent(mq, "claimed");
+  await Promise.all([mq.queue("aborted").publish({ n: 1 }), nextEvent(mq, "claimed")]);
   const handled = heard(mq, "handled");
   await mq.stop({ timeoutMs: 20 });
   const [row] = await batchesOf(pool, "aborted");
@@ -90,8 +88,7 @@ test("R6 a handler that ignores its signal is let go a second later, with no att
       }),
   );
   await mq.start();
-  await mq.queue("ignoring").publish({ n: 1 });
-  await nextEvent(mq, "claimed");
+  await Promise.all([mq.queue("ignoring").publish({ n: 1 }), nextEvent(mq, "claimed")]);
   const lost = heard(mq, "leaseLost");
   const startedAt = performance.now();
   await mq.stop({ timeoutMs: 20 });
@@ -168,8 +165,7 @@ for (const fault of ["close", "drop"] as const) {
         }),
     );
     await mq.start();
-    await mq.queue(queue).publish({ n: 1 });
-    await nextEvent(mq, "claimed");
+    await Promise.all([mq.queue(queue).publish({ n: 1 }), nextEvent(mq, "claimed")]);
     if (fault === "close") await proxy.close();
     if (fault === "close") proxy.cut();
     else proxy.drop();
