@@ -22,7 +22,7 @@ export async function openDemoDatabase(): Promise<DemoDatabase> {
   pool.on("error", () => undefined);
   const schema = `${prefix}${today()}_${randomBytes(4).toString("hex")}`;
   const stop = async () => {
-    await dropSchema({ database: pool, schema }).catch(() => undefined);
+    await dropDemoSchema(pool, schema);
     await pool.end();
     await server.stop();
   };
@@ -35,6 +35,20 @@ export async function openDemoDatabase(): Promise<DemoDatabase> {
     await stop();
     throw error;
   }
+}
+
+// A process that was just killed may have a statement under way on the server: it is waited for, and its deadlock outlived.
+async function dropDemoSchema(pool: pg.Pool, schema: string): Promise<void> {
+  let failure: unknown;
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      await dropSchema({ database: pool, schema, lockTimeoutMs: 20_000 });
+      return;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  process.stderr.write(`the schema ${schema} could not be dropped: ${String(failure)}\n`);
 }
 
 // What a run left behind that was killed is known by the day in its name; one of today may still be running.
