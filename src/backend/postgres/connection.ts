@@ -2,7 +2,7 @@
 import pg from "pg";
 import { PostriderError } from "../../errors.js";
 import { atMost } from "../../time.js";
-import { NotConnected, sqlStateOf } from "./sqlstate.js";
+import { endsConnection, NotConnected } from "./sqlstate.js";
 
 /** Where the connections come from. */
 export interface ConnectionOptions {
@@ -64,8 +64,8 @@ export class Connections {
       broken = false;
       return result;
     } catch (error) {
-      // An answer, even a refusal, comes from a connection that works.
-      broken = sqlStateOf(error) === undefined;
+      // A refusal comes from a connection that works; the server's farewell comes before the socket's end is heard.
+      broken = endsConnection(error);
       throw error;
     } finally {
       client.off("error", ignore);

@@ -46,3 +46,11 @@ export function isUnanswered(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === undefined || state.startsWith("08");
 }
+
+/** Whether the connection that failed like this is of no more use: nobody answered, or the server's answer was its last. */
+export function endsConnection(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state === undefined || state.startsWith("08") || state.startsWith("57P")) return true;
+  const { severity } = error as { severity?: string };
+  return severity === "FATAL" || severity === "PANIC";
+}
