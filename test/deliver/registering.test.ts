@@ -107,7 +107,12 @@ test("M7 health says what is up, and events tell what happens", async (t) => {
   await mq.start();
   await eventually(() => mq.health().ok);
   await Promise.all([mq.queue("m7").publish({ n: 1 }), nextEvent(mq, "handled")]);
-  assert.deepEqual(order, ["listenerUp", "published", "claimed", "handled"]);
+  // The notification may be heard before the answer to the publish itself.
+  assert.deepEqual(
+    order.filter((name) => name !== "published"),
+    ["listenerUp", "claimed", "handled"],
+  );
+  assert.ok(order.includes("published"));
   assert.deepEqual([during?.ok, during?.listener], [true, "up"]);
   assert.ok((during?.oldestInFlightMs ?? -1) >= 0);
   assert.ok(during?.lastRoundAt instanceof Date);
