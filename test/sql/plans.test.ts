@@ -58,7 +58,8 @@ async function read(): Promise<Reading> {
     const ten = await buffersOf(client, claim, claimArguments([...queues, ...empty(10)], 1));
     const fifty = await buffersOf(client, claim, claimArguments([...queues, ...empty(10)], 5));
     const held = await lease(client, 100);
-    const beaten = await buffersOf(client, heartbeat, held);
+    // Of two: a vacuum that passes by between them moves rows to other pages, and one look would count its work too.
+    const beaten = Math.min(await buffersOf(client, heartbeat, held), await buffersOf(client, heartbeat, held));
     const acked = await buffersOf(client, ack, held);
     return { empty: nothing, ten, perRow: (fifty - ten) / 40, heartbeat: beaten, ack: acked };
   } finally {
