@@ -45,6 +45,7 @@ async function runTest(
     "--test",
     "--test-reporter=tap",
     "--test-timeout=60000",
+    "--test-force-exit",
   ];
   const env = { ...process.env, [serverVariables.url]: server.connectionString, [serverVariables.template]: template };
   const { stdout } = await run(process.execPath, [...flags, `--test-name-pattern=${pattern}`, `test/${file}.test.ts`], {

@@ -38,14 +38,7 @@ export const heartbeatCases: readonly ConformanceCase[] = [
     name: "the session that hears gives the same answers",
     async run(subject) {
       const batch = await subject.inFlight(subject.name());
-      const ended = new AbortController();
-      const nothing = {
-        onWake: () => undefined,
-        onEcho: () => undefined,
-        onDown: () => undefined,
-        signal: ended.signal,
-      };
-      const session = await subject.backend.listen(nothing);
+      const session = await subject.listen();
       assert.equal((await session.heartbeat([batch])).get(batch.id), "kept");
       assert.equal((await session.heartbeat([{ ...batch, token: "1" }])).get(batch.id), "lost");
       await session.close();

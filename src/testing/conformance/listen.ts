@@ -14,11 +14,9 @@ interface Ear {
 async function openEar(subject: Subject): Promise<Ear> {
   const heard: boolean[] = [];
   const echoes: string[] = [];
-  const session = await subject.backend.listen({
+  const session = await subject.listen({
     onWake: (marked) => heard.push(marked),
     onEcho: (nonce) => echoes.push(nonce),
-    onDown: () => undefined,
-    signal: new AbortController().signal,
   });
   const wakened = async () => {
     await subject.until(async () => heard.length > 0, "nothing was heard");
@@ -87,12 +85,11 @@ export const listenCases: readonly ConformanceCase[] = [
     async run(subject) {
       const stop = new AbortController();
       const downs: Error[] = [];
-      const nothing = { onWake: () => undefined, onEcho: () => undefined, signal: stop.signal };
-      await subject.backend.listen({ ...nothing, onDown: (error) => downs.push(error) });
+      await subject.listen({ onDown: (error) => downs.push(error), signal: stop.signal });
       stop.abort(new Error("stopping"));
       await subject.until(async () => downs.length > 0, "the session did not end");
       assert.equal(downs.length, 1);
-      await assert.rejects(subject.backend.listen({ ...nothing, onDown: () => undefined }));
+      await assert.rejects(subject.listen({ signal: stop.signal }));
     },
   },
   {

@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
-import type { ListenEvents } from "../../backend/backend.js";
 import type { ConformanceCase } from "./case.js";
 import type { Subject } from "./subject.js";
-
-const deaf = (): ListenEvents => ({
-  onWake: () => undefined,
-  onEcho: () => undefined,
-  onDown: () => undefined,
-  signal: new AbortController().signal,
-});
 
 /** Taking back from the dead and the silent. */
 export const recoverCases: readonly ConformanceCase[] = [
@@ -147,7 +139,7 @@ export const recoverCases: readonly ConformanceCase[] = [
 
 async function live(subject: Subject, owner: string) {
   await subject.backend.noteNode(owner, owner, {});
-  const session = await subject.backend.listen(deaf());
+  const session = await subject.listen();
   await session.liveAs(owner);
   return session;
 }

@@ -1,7 +1,14 @@
 /** A backend as the cases see it: with short ways to publish and claim, and, if asked for, with every batch stored twice. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { Backend, OpenTransaction, PollRequest, PollResult } from "../../backend/backend.js";
+import type {
+  Backend,
+  ListenEvents,
+  ListenSession,
+  OpenTransaction,
+  PollRequest,
+  PollResult,
+} from "../../backend/backend.js";
 import type { Batch, NewBatch } from "../../batch/batch.js";
 import type { QueueDefinition, QueueSettings } from "../../queue/queue.js";
 import { monotonicMs, pause } from "../../time.js";
@@ -38,6 +45,7 @@ export class Subject {
   readonly backend: Backend;
   /** How often each batch is stored: cases count in multiples of it. */
   readonly copies: 1 | 2;
+  readonly #sessions = new Set<ListenSession>();
 
   constructor(backend: Backend, { duplicateDelivery = false }: SubjectOptions = {}) {
     this.backend = duplicateDelivery ? storingTwice(backend) : backend;
@@ -114,6 +122,22 @@ export class Subject {
     for (let left = pending; left > 0; left -= 1)
       assert.ok(await this.backend.inspector.cancel(queue, await this.#next(queue)));
     return batch;
+  }
+
+  /** Opens a session that hears; closed after the case, at the latest. */
+  async listen(events: Partial<ListenEvents> = {}): Promise<ListenSession> {
+    const nothing = () => undefined;
+    const signal = new AbortController().signal;
+    const session = await this.backend.listen({ onWake: nothing, onEcho: nothing, onDown: nothing, signal, ...events });
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** Ends what a case that failed half-way has left: an open session would keep the process from ending. */
+  async tidy(): Promise<void> {
+    const open = [...this.#sessions];
+    this.#sessions.clear();
+    await Promise.all(open.map((session) => session.close()));
   }
 
   async depth(queue: string) {

@@ -14,8 +14,11 @@ import { releaseCases } from "./release.js";
 import { retryCases } from "./retry.js";
 import { settlePartCases } from "./settle-part.js";
 
-/** Every case, by verb. Run each with a {@link Subject} made of the backend; they may share one, and run one after another. */
-export const conformanceSuite: Readonly<Record<string, readonly ConformanceCase[]>> = {
+function tidied({ run, ...one }: ConformanceCase): ConformanceCase {
+  return { ...one, run: (subject) => run(subject).finally(() => subject.tidy()) };
+}
+
+const cases: Readonly<Record<string, readonly ConformanceCase[]>> = {
   publish: publishCases,
   claim: claimCases,
   ack: ackCases,
@@ -30,3 +33,8 @@ export const conformanceSuite: Readonly<Record<string, readonly ConformanceCase[
   listen: listenCases,
   inspect: inspectCases,
 };
+
+/** Every case, by verb. Run each with a {@link Subject} made of the backend; they may share one, and run one after another. */
+export const conformanceSuite: Readonly<Record<string, readonly ConformanceCase[]>> = Object.fromEntries(
+  Object.entries(cases).map(([verb, some]) => [verb, some.map(tidied)]),
+);
