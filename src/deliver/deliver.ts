@@ -71,7 +71,11 @@ async function runHandler(params: DeliverParams, delivery: Delivery, abort: Abor
   const ended = handle(
     { handler, signal: abort.signal, onStart: begin, logger, maxMessages: maxBatchMessages },
     delivery,
-  ).finally(() => over.abort());
+  ).finally(() => {
+    over.abort();
+    // A batch that was aborted before its turn has no first call: its time is over all the same.
+    begin();
+  });
   const late = timeoutMs === undefined ? undefined : begun.then(() => timedOut(timeoutMs, abort, over.signal));
   const error = await (late === undefined ? ended.then(() => undefined) : Promise.race([ended.then(() => late), late]));
   // With `each`, what is done is done: only the messages that had not ended are late.

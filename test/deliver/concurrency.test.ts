@@ -1,11 +1,11 @@
 /** D7: how many handler calls run at once. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { testClient } from "../support/client.js";
+import { nextEvent, testClient } from "../support/client.js";
 import { testDatabase } from "../support/database.js";
 import { testQueue } from "../support/queue-definition.js";
 
-const { connectionString } = await testDatabase();
+const { connectionString, pool } = await testDatabase();
 
 // Two batches of four each ran four calls: the limit held within a batch, and again between batches.
 test("D7 with `each`, messages of several batches share the listener's concurrency", async (t) => {
@@ -31,4 +31,27 @@ test("D7 with `each`, messages of several batches share the listener's concurren
   await mq.start();
   await done;
   assert.equal(most, 2);
+});
+
+// Its time begins with its first call, and its delivery waited for the end of a time that never began.
+test("D7, D11 a batch that is lost while it waits for its turn gives its slot back", { timeout: 10_000 }, async (t) => {
+  const queues = [testQueue("d7-lost", { timeoutMs: 60_000 })];
+  const mq = testClient(t, { queues, connectionString, pollMs: 600_000, heartbeatMs: 50 });
+  const queue = mq.queue("d7-lost");
+  await queue.publish.many([{ n: 0 }, { n: 1 }]);
+  const { batchId } = await queue.publish({ n: 2 }, { alone: true });
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  // Two calls of the first batch take both turns; the second batch is claimed, and waits.
+  const claimed = nextEvent(mq, "claimed", (event) => event.batchId === batchId);
+  const listener = queue.listen.each(() => ended, { concurrency: 2 });
+  await mq.start();
+  await claimed;
+  const lost = nextEvent(mq, "leaseLost");
+  await pool.query("update postrider.queue_message_batch set claim_token = 1 where id = $1", [batchId]);
+  await lost;
+  end();
+  await listener.stop();
 });
