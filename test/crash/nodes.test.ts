@@ -25,14 +25,16 @@ async function startWorker(
 const said = (worker: TestProcess, name: string): readonly ProcessMessage[] =>
   worker.messages.filter((message) => message.name === name);
 
-const asleep = (nodes: number) =>
+/** Each has looked, taken SLEEP and looked once more: only after that second look does it rely on being notified. */
+const asleep = (workers: readonly TestProcess[]) =>
   eventually(
     async () => {
+      if (workers.some((worker) => said(worker, "looked").length < 2)) return false;
       const { rows } = await pool.query(
         `select distinct l.pid from pg_locks l join pg_stat_activity a using (pid)
           where l.locktype = 'advisory' and l.classid = 7302 and l.granted and a.datname = current_database()`,
       );
-      return rows.length === nodes;
+      return rows.length === workers.length;
     },
     { otherwise: "the workers never fell asleep" },
   );
@@ -56,7 +58,7 @@ test("W1 a third process's publish wakes idle workers by notification, within mi
 }, async (t) => {
   const queue = "woken";
   const workers = await Promise.all([startWorker(t, { queue }), startWorker(t, { queue })]);
-  await asleep(2);
+  await asleep(workers);
   const publisher = startProcess(publisherFile, { args: [connectionString, queue, "60", "40"] });
   t.after(async () => void (await publisher.kill()));
   const { code } = await publisher.ended;
@@ -93,7 +95,7 @@ test("P16, W1 plain SQL wakes the workers, on all nodes", async (t) => {
     startWorker(t, { queue, handlerMs: 60_000 }),
     startWorker(t, { queue, handlerMs: 60_000 }),
   ]);
-  await asleep(2);
+  await asleep(workers);
   await publish(queue, 2);
   for (const worker of workers) assert.equal((await worker.waitFor("woken")).source, "notify");
 });

@@ -33,6 +33,7 @@ const end = new Promise<void>((resolve) => {
 // What is tested is that nothing of the client's keeps the process; nor may the test's own channel.
 process.channel?.unref();
 process.on("warning", ({ message }) => report("warning", { message }));
+mq.on("polled", ({ result }) => report("looked", { result }));
 mq.on("woken", ({ source, batches }) => report("woken", { source, batches }));
 mq.on("listenerUp", () => report("listenerUp"));
 mq.on("leaseLost", ({ batchId }) => report("leaseLost", { batchId }));

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import pg from "pg";
 import { testDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 
 const manyRows = Number(process.env.POSTRIDER_PLAN_ROWS ?? 1_000_000);
 const fewRows = 10_000;
@@ -23,6 +24,7 @@ interface Reading {
 }
 
 async function buffersOf(client: pg.Client, call: string, values: unknown[]): Promise<number> {
+  await pastIsOver(client);
   const { rows } = await client.query(
     `explain (analyze, buffers, timing off, format json) select * from postrider.${call}`,
     values,
@@ -44,6 +46,27 @@ async function lease(client: pg.Client, count: number): Promise<unknown[]> {
   return [rows[0].q, rows[0].id, rows[0].t];
 }
 
+/**
+ * Waits until the row versions before this moment are dead to everybody: no transaction that was running, in any database of
+ * the server, and no snapshot in this one that could still see them. Until then a first heartbeat reads 1,000 buffers
+ * instead of 600; what that costs is another test's question.
+ */
+async function pastIsOver(client: pg.Client): Promise<void> {
+  const { rows } = await client.query("select pg_snapshot_xmax(pg_current_snapshot())::text as now");
+  const isOver = async () => {
+    const { rowCount } = await client.query(
+      `select where pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8
+          and not exists (
+            select from pg_stat_activity
+             where datname = current_database() and pid <> pg_backend_pid()
+               and backend_xmin is not null and age(backend_xmin) > age($1::xid8::xid))`,
+      [rows[0].now],
+    );
+    return rowCount === 1;
+  };
+  await eventually(isOver, { timeoutMs: 60_000, otherwise: "an older transaction stayed open" });
+}
+
 /** In a session of its own: plans are kept per session, and statistics are only looked at when they are made. */
 async function read(): Promise<Reading> {
   const client = new pg.Client(db.connectionString);
@@ -58,8 +81,7 @@ async function read(): Promise<Reading> {
     const ten = await buffersOf(client, claim, claimArguments([...queues, ...empty(10)], 1));
     const fifty = await buffersOf(client, claim, claimArguments([...queues, ...empty(10)], 5));
     const held = await lease(client, 100);
-    // Of two: a vacuum that passes by between them moves rows to other pages, and one look would count its work too.
-    const beaten = Math.min(await buffersOf(client, heartbeat, held), await buffersOf(client, heartbeat, held));
+    const beaten = await buffersOf(client, heartbeat, held);
     const acked = await buffersOf(client, ack, held);
     return { empty: nothing, ten, perRow: (fifty - ten) / 40, heartbeat: beaten, ack: acked };
   } finally {
