@@ -2,6 +2,7 @@
  * What JSON.stringify will make of a value: the same again, something else, or nothing at all. One walk, cheaper than
  * reading the text back (a third of JSON.parse) and than a replacer function (five times the walk).
  */
+import { escapedPart } from "../queue/pointer.js";
 
 /** What JSON cannot hold, and where. */
 export interface Unserializable {
@@ -67,7 +68,7 @@ function formOfMembers(value: object, ancestors: Set<object> | undefined): JsonF
   for (const key in value) {
     if (form === "changed" && !Object.hasOwn(value, key)) continue;
     const inner = formOf((value as Record<string, unknown>)[key], ancestors);
-    if (typeof inner === "object") return below(inner, key.replaceAll("~", "~0").replaceAll("/", "~1"));
+    if (typeof inner === "object") return below(inner, escapedPart(key));
     if (inner === "changed") form = inner;
   }
   return form;

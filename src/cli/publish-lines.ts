@@ -113,8 +113,8 @@ function readLine(
     return { message, refused: { line, code: "ERR_MESSAGE_INVALID", pointer: "", message: what } };
   }
   try {
-    const { value, ...encoded } = encodeMessage(definition.name, message);
-    validateOutgoing(definition, encoded, value);
+    const { bytes, value } = encodeMessage(definition.name, message);
+    validateOutgoing(definition, bytes, value);
     return { message };
   } catch (error) {
     if (!(error instanceof PostriderError)) throw error;

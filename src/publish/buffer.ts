@@ -4,14 +4,13 @@
  * Adaptive (P6): due at once, so a lone message pays one commit; what arrives during a write leaves together with the next.
  * Window (P7): due `windowMs` after the last entry, `maxMs` after the first, or when a batch is full.
  */
+import { writeBounds } from "../backend/backend.js";
 import { PostriderError } from "../errors.js";
 import type { WindowBuffer } from "../queue/queue.js";
 import { doublingMs, monotonicMs, pause } from "../time.js";
 import type { Entry } from "./entry.js";
 import { countOf, type WriteParams, write } from "./write.js";
 
-const maxRowsPerWrite = 50;
-const maxBytesPerWrite = 8 * 1024 * 1024;
 /** How long an adaptive buffer goes on trying before it drops what it could not write. */
 const adaptiveTriesForMs = 120_000;
 
@@ -114,11 +113,11 @@ export class QueueBuffer {
     const portion: Entry[] = [];
     let bytes = 0;
     let messages = 0;
-    const maxMessages = maxRowsPerWrite * this.#params.definition.settings.maxBatchMessages;
+    const maxMessages = writeBounds.rows * this.#params.definition.settings.maxBatchMessages;
     for (const entry of this.#pending) {
       bytes += entry.bytes;
       messages += entry.messages.length;
-      if (portion.length > 0 && (bytes > maxBytesPerWrite || messages > maxMessages)) break;
+      if (portion.length > 0 && (bytes > writeBounds.bytes || messages > maxMessages)) break;
       portion.push(entry);
     }
     this.#pending.splice(0, portion.length);

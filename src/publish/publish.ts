@@ -50,13 +50,13 @@ export class QueuePublisher {
    */
   prepare(message: unknown, options: PublishOptions | undefined, together: boolean): OutgoingMessage {
     const { name, settings } = this.definition;
-    const { value, ...encoded } = encodeMessage(name, message);
-    validateOutgoing(this.definition, encoded, value);
+    const { json, bytes, value } = encodeMessage(name, message);
+    validateOutgoing(this.definition, bytes, value);
     const repeatable = together || typeof settings.buffer === "object";
     const dedupKey = repeatable && settings.dedup !== undefined ? dedupKeyOf(settings.dedup, value) : undefined;
     return {
-      json: encoded.json,
-      bytes: encoded.bytes,
+      json,
+      bytes,
       stowage: stowageOf(name, options),
       ...(options?.headers === undefined ? {} : { headers: { ...options.headers } }),
       ...(dedupKey === undefined ? {} : { dedupKey }),

@@ -1,18 +1,17 @@
 /** The strict check of a message that is about to be published (P1). */
-import type { EncodedMessage } from "../batch/payload.js";
 import { PostriderError } from "../errors.js";
 import { explain } from "../queue/explain.js";
 import type { QueueDefinition } from "../queue/queue.js";
 
 /** @throws PostriderError `ERR_MESSAGE_INVALID` with pointer, expected and found; `ERR_MESSAGE_TOO_LARGE` */
-export function validateOutgoing(definition: QueueDefinition, message: EncodedMessage, value: unknown): void {
+export function validateOutgoing(definition: QueueDefinition, bytes: number, value: unknown): void {
   const { name, settings } = definition;
   // Two bytes are the brackets of a batch that holds this message alone.
-  if (message.bytes + 2 > settings.maxBatchBytes) {
+  if (bytes + 2 > settings.maxBatchBytes) {
     throw new PostriderError(
       "ERR_MESSAGE_TOO_LARGE",
-      `queue "${name}": the message has ${message.bytes} bytes of JSON; maxBatchBytes allows ${settings.maxBatchBytes - 2}`,
-      { details: { queue: name, bytes: message.bytes, maxBatchBytes: settings.maxBatchBytes } },
+      `queue "${name}": the message has ${bytes} bytes of JSON; maxBatchBytes allows ${settings.maxBatchBytes - 2}`,
+      { details: { queue: name, bytes: bytes, maxBatchBytes: settings.maxBatchBytes } },
     );
   }
   if (definition.validatePublish(value)) return;

@@ -5,6 +5,7 @@
 
 import { expectation } from "./expectation.js";
 import { nearest } from "./nearest.js";
+import { escapedPart, valueAt } from "./pointer.js";
 import type { QueueDefinition, ValidationError } from "./queue.js";
 import { isRedacted } from "./redact.js";
 import { isObject, partsAt, type SchemaRoot } from "./schema-walk.js";
@@ -91,16 +92,16 @@ function faultOf(error: ValidationError, message: unknown): Fault {
   const owner = valueAt(message, instancePath);
   if (keyword === "required" || keyword === "dependentRequired" || keyword === "dependencies") {
     const missing = String(params.missingProperty);
-    const pointer = `${instancePath}/${escaped(missing)}`;
+    const pointer = `${instancePath}/${escapedPart(missing)}`;
     return { pointer, expected: `the property ${quoted(missing)}`, absent: true };
   }
   if (keyword === "additionalProperties" || keyword === "unevaluatedProperties") {
     const extra = String(params.additionalProperty ?? params.unevaluatedProperty);
-    return { pointer: `${instancePath}/${escaped(extra)}`, expected: "no such property" };
+    return { pointer: `${instancePath}/${escapedPart(extra)}`, expected: "no such property" };
   }
   if (keyword === "propertyNames") {
     const name = String(params.propertyName);
-    return { pointer: `${instancePath}/${escaped(name)}`, expected: "another property name" };
+    return { pointer: `${instancePath}/${escapedPart(name)}`, expected: "another property name" };
   }
   return { pointer: instancePath, expected: expectation(error, owner) };
 }
@@ -147,20 +148,6 @@ function foundText(definition: QueueDefinition, message: unknown, fault: Fault):
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);
   return text.length > maxShown ? `${text.slice(0, maxShown)}… (${text.length} characters)` : text;
-}
-
-function valueAt(root: unknown, pointer: string): unknown {
-  let current = root;
-  for (const part of pointer.split("/").slice(1)) {
-    if (typeof current !== "object" || current === null) return undefined;
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    current = Object.hasOwn(current, key) ? (current as Record<string, unknown>)[key] : undefined;
-  }
-  return current;
-}
-
-function escaped(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function quoted(text: string): string {

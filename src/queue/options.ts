@@ -3,6 +3,7 @@
  * runtime checks queues made in code against it, and the table in the docs is printed from it.
  */
 import { Ajv } from "ajv";
+import { valueAt } from "./pointer.js";
 import type { QueueSettings } from "./queue.js";
 
 const ms = (description: string, rest: object = {}) => ({
@@ -218,13 +219,4 @@ function sentenceOf(error: NonNullable<typeof validate.errors>[number], options:
 function descriptionAt(pointer: string): string {
   const key = pointer.slice(1) as keyof typeof queueOptionsSchema.properties;
   return queueOptionsSchema.properties[key]?.description ?? "is not allowed.";
-}
-
-function valueAt(value: unknown, pointer: string): unknown {
-  let current = value;
-  for (const part of pointer.split("/").slice(1)) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    current = (current as Record<string, unknown> | undefined)?.[key];
-  }
-  return current;
 }

@@ -1,4 +1,4 @@
-/** JSON Pointer (RFC 6901): reading what one names. */
+/** JSON Pointer (RFC 6901): what one names, and how its parts are written. */
 
 /** The value a pointer names, or undefined where there is none. Inherited properties are not there. */
 export function valueAt(value: unknown, pointer: string): unknown {
@@ -12,8 +12,13 @@ export function valueAt(value: unknown, pointer: string): unknown {
 
 /** The unescaped parts of a pointer; none for the whole document. */
 export function pointerParts(pointer: string): readonly string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointer.split("/").slice(1).map(unescapedPart);
+}
+
+export function unescapedPart(part: string): string {
+  return part.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+export function escapedPart(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -1,4 +1,5 @@
 /** From a place in a message to the parts of its schema that speak of it, with where each of them stands. */
+import { unescapedPart } from "./pointer.js";
 
 /** A part of a schema, and its place: a file below the schema folder and a JSON Pointer. */
 export interface SchemaPart {
@@ -41,7 +42,7 @@ export function partsOf(root: SchemaRoot, schema: unknown, place: string, branch
 export function partsAt(root: SchemaRoot, pointer: string): SchemaPart[] {
   let parts = partsOf(root, root.document, `${root.source}#`, true);
   for (const token of pointer.split("/").slice(1)) {
-    const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = unescapedPart(token);
     parts = parts.flatMap((part) => childrenOf(root, part, key, token));
   }
   return parts;
@@ -64,11 +65,11 @@ function resolve(root: SchemaRoot, ref: string): { schema: unknown; place: strin
   let current: unknown = root.document;
   const tokens = path.split("/").slice(1);
   for (const token of tokens) {
-    const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = unescapedPart(token);
     current = isObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
   }
   // Definitions of other files are recorded under the file's path.
-  const name = tokens[1]?.replaceAll("~1", "/").replaceAll("~0", "~") ?? "";
+  const name = unescapedPart(tokens[1] ?? "");
   if (!name.includes(".json"))
     return { schema: current, place: `${root.source}#${name.startsWith("#") ? name.slice(1) : path}` };
   return { schema: current, place: name.includes("#") ? name : `${name}#` };

@@ -1,15 +1,10 @@
-/** The library's own INSERT: many rows of VALUES in one statement, in the order given. */
+/**
+ * The library's own INSERT: many rows of VALUES in one statement, in the order given. `unnest(text[])` is three times slower:
+ * every quote of the JSON is escaped into an array literal and parsed back.
+ */
 import type { NewBatch } from "../../batch/batch.js";
 import type { SqlExecutor } from "../../transaction/executors.js";
-
-/**
- * Rows of one statement. Fifty 100-message rows reach 1.5 million messages a second from one process; more gain nothing.
- * `unnest(text[])` is three times slower: every quote of the JSON is escaped into an array literal and parsed back.
- */
-export const maxRowsPerInsert = 50;
-
-/** And its bytes: a statement is held in memory on both sides. */
-export const maxBytesPerInsert = 8 * 1024 * 1024;
+import { writeBounds } from "../backend.js";
 
 const columns = [
   "queue_name",
@@ -67,13 +62,13 @@ function delayExpression(batch: NewBatch, bind: (value: unknown, type: string) =
   return `clock_timestamp() + ${bind(batch.delayMs, "bigint")} * interval '1 millisecond'`;
 }
 
-/** Cut into statements, in order: at most {@link maxRowsPerInsert} rows and {@link maxBytesPerInsert} bytes each. */
+/** Cut into statements, in order: at most {@link writeBounds} each. */
 export function insertPortions(batches: readonly NewBatch[]): readonly (readonly NewBatch[])[] {
   const portions: NewBatch[][] = [];
   let bytes = 0;
   for (const batch of batches) {
     const last = portions.at(-1);
-    if (last === undefined || last.length === maxRowsPerInsert || bytes + batch.bytes > maxBytesPerInsert) {
+    if (last === undefined || last.length === writeBounds.rows || bytes + batch.bytes > writeBounds.bytes) {
       portions.push([batch]);
       bytes = batch.bytes;
       continue;

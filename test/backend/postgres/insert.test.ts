@@ -1,7 +1,8 @@
 /** How stored batches are cut into statements. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { insertPortions, maxBytesPerInsert, maxRowsPerInsert } from "../../../src/backend/postgres/insert.js";
+import { writeBounds } from "../../../src/backend/backend.js";
+import { insertPortions } from "../../../src/backend/postgres/insert.js";
 import type { NewBatch } from "../../../src/batch/batch.js";
 import { upTo } from "../../support/stored.js";
 
@@ -13,7 +14,7 @@ test("P6 statements hold at most 50 rows, in order", () => {
   const portions = insertPortions(upTo(120).map((n) => batch(n)));
   assert.deepEqual(
     portions.map(({ length }) => length),
-    [maxRowsPerInsert, maxRowsPerInsert, 20],
+    [writeBounds.rows, writeBounds.rows, 20],
   );
   assert.deepEqual(
     portions.flat(),
@@ -22,12 +23,12 @@ test("P6 statements hold at most 50 rows, in order", () => {
 });
 
 test("P6 and at most 8 MiB, but for a batch that is larger alone", () => {
-  const half = maxBytesPerInsert / 2;
-  const sizes = [half, half, 1, maxBytesPerInsert + 1, 1];
+  const half = writeBounds.bytes / 2;
+  const sizes = [half, half, 1, writeBounds.bytes + 1, 1];
   const portions = insertPortions(sizes.map((bytes, n) => batch(n, bytes)));
   assert.deepEqual(
     portions.map((portion) => portion.map(({ bytes }) => bytes)),
-    [[half, half], [1], [maxBytesPerInsert + 1], [1]],
+    [[half, half], [1], [writeBounds.bytes + 1], [1]],
   );
   assert.deepEqual(insertPortions([]), []);
 });
