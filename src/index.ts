@@ -29,8 +29,8 @@ export type {
 export { MemoryBackend, type MemoryBackendOptions } from "./backend/memory/memory-backend.js";
 export { PostgresBackend, type PostgresBackendOptions } from "./backend/postgres/postgres-backend.js";
 export type { Batch, Lease, NewBatch } from "./batch/batch.js";
-export { createRuntime, type RuntimeOptions } from "./client.js";
 export type { ClientOptions } from "./client-options.js";
+export { createRuntime, type RuntimeOptions } from "./create-runtime.js";
 export type {
   BatchContext,
   BatchHandler,

@@ -3,7 +3,7 @@
  * the adapters of this package and for users' own.
  */
 import assert from "node:assert/strict";
-import { createRuntime } from "../client.js";
+import { createRuntime } from "../create-runtime.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import type { Runtime } from "../runtime.js";
 import type { SqlExecutor } from "../transaction/executors.js";

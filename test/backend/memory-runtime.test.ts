@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { MemoryBackend } from "../../src/backend/memory/memory-backend.js";
-import { createRuntime } from "../../src/client.js";
+import { createRuntime } from "../../src/create-runtime.js";
 import { PostriderError } from "../../src/errors.js";
 import type { QueueSettings } from "../../src/queue/queue.js";
 import { Subject } from "../../src/testing/testing.js";

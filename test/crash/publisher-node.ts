@@ -3,7 +3,7 @@
  * Synchronously, so that no promise it saw is missing from the file, and never before the promise.
  */
 import { openSync, writeSync } from "node:fs";
-import { createRuntime } from "../../src/client.js";
+import { createRuntime } from "../../src/create-runtime.js";
 import { report } from "../support/report.js";
 import { crashQueues } from "./crash-queues.js";
 

@@ -1,6 +1,6 @@
 /** A publisher as a process of its own: no start(), no stop(), and it must end by itself. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRuntime } from "../../src/client.js";
+import { createRuntime } from "../../src/create-runtime.js";
 import { testQueue } from "../support/queue-definition.js";
 import { report } from "../support/report.js";
 

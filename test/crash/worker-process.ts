@@ -1,6 +1,6 @@
 /** A worker as a process of its own. Settings come as JSON; it reports what it does, and ends by itself when it is stopped. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRuntime } from "../../src/client.js";
+import { createRuntime } from "../../src/create-runtime.js";
 import { keptLog } from "../support/client.js";
 import type { TestMessage } from "../support/queue-definition.js";
 import { testQueue } from "../support/queue-definition.js";

@@ -1,7 +1,7 @@
 /** Registering queues and listeners, and what a client says of itself. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createRuntime } from "../../src/client.js";
+import { createRuntime } from "../../src/create-runtime.js";
 import { heard, nextEvent, testClient } from "../support/client.js";
 import { testDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";

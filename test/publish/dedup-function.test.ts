@@ -1,7 +1,7 @@
 /** The client's own rule for repeats (P10). */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createRuntime } from "../../src/client.js";
+import { createRuntime } from "../../src/create-runtime.js";
 import { heard, testClient } from "../support/client.js";
 import { testDatabase } from "../support/database.js";
 import { testQueue } from "../support/queue-definition.js";

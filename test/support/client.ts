@@ -1,5 +1,5 @@
 /** Clients for tests: closed at the end of the test whatever happens, with everything they said kept. */
-import { createRuntime, type RuntimeOptions } from "../../src/client.js";
+import { createRuntime, type RuntimeOptions } from "../../src/create-runtime.js";
 import type { EventName, Events, Logger } from "../../src/instrument.js";
 import type { Runtime } from "../../src/runtime.js";
 

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
-import { createRuntime } from "../../client.js";
+import { createRuntime } from "../../create-runtime.js";
 import type { QueueDefinition } from "../../queue/queue.js";
 import { errorLine } from "../error-line.js";
 import { generatedQueue } from "../generated-queues.js";
