@@ -1,5 +1,5 @@
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
---   queues … mark_ids  as in claim
+--   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
 --   recovering         whether to take back what is stale
 --   orphans            as in recover
@@ -11,11 +11,12 @@
 create or replace function :SCHEMA.poll(
   queues text[], limits int[], versions int[], node text, max_bytes bigint,
   mark_queues text[], mark_priorities int[], mark_ids bigint[],
-  maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean)
+  maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean,
+  merge_messages int[] default '{}', merge_bytes bigint[] default '{}')
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
   bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
-  max_attempts int, report jsonb
+  max_attempts int, call int, report jsonb
 )
 language plpgsql rows 10
 set search_path = pg_catalog, pg_temp
@@ -53,7 +54,8 @@ begin
   end if;
   claimed_at := clock_timestamp();
   return query select c.*, null::jsonb
-                 from :SCHEMA.claim(queues, limits, versions, node, max_bytes, mark_queues, mark_priorities, mark_ids) c;
+                 from :SCHEMA.claim(queues, limits, versions, node, max_bytes, mark_queues, mark_priorities, mark_ids,
+                                    merge_messages, merge_bytes) c;
   scan := round(extract(epoch from clock_timestamp() - claimed_at) * 1000, 3);
   if cardinality(moved) > 0 then
     -- Other nodes have free slots too, if there is more than this one took.

@@ -14,8 +14,10 @@ import type { Inspector } from "./inspector.js";
 /** A queue with free slots on a node. */
 export interface Want {
   readonly queue: string;
-  /** Free slots. */
+  /** Free slots: handler calls there is room for. */
   readonly limit: number;
+  /** What one call may hold of several batches that never failed; absent: every batch is a call of its own (D1). */
+  readonly merge?: { readonly messages: number; readonly bytes: number };
   /** The newest message version this node knows: newer batches wait for a newer node (D10). */
   readonly version: number;
 }
@@ -49,14 +51,14 @@ export interface PollRequest {
 
 /** What one round found. */
 export interface PollResult {
-  /** By priority, then oldest first, per queue. */
+  /** By priority, then oldest first, per queue. Those of one `call` are handled together. */
   readonly batches: readonly Batch[];
   readonly recovered: readonly Recovery[];
   /** Until the next delayed batch of any queue; known only after `maintain`. */
   readonly dueInMs?: number;
   /** A publisher was in flight: its rows may appear without a notification, so do not sleep yet. */
   readonly publishing: boolean;
-  /** How long the claim took where the data is, in ms; absent when it was quick. */
+  /** How long the claim took where the data is, in ms; absent when it was not measured. */
   readonly scanMs?: number;
 }
 

@@ -53,6 +53,8 @@ export interface Batch extends Lease {
   readonly originId: string;
   /** The messages' places in that batch; absent: 0, 1, 2 … */
   readonly positions?: readonly number[];
+  /** Which handler call of its queue and claim it belongs to, counted from 1 (D1). */
+  readonly call: number;
 }
 
 /** The id of a message, the same through retry, division, dead letter and redrive (D13). */

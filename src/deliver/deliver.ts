@@ -4,12 +4,14 @@ import type { HandledStatus, Instrument, Logger } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import { monotonicMs } from "../time.js";
 import { backoffMs } from "./backoff.js";
-import { type Delivery, openDelivery, restOf, singleOf, withoutMessages } from "./delivery.js";
-import { divide, isSuspect, retryOrDivide } from "./division.js";
+import { batchIdsOf, type Call, callOf } from "./call.js";
+import { openDeliveries } from "./delivery.js";
+import { divide, isSuspect } from "./division.js";
 import { type Handler, handle, timedOut } from "./handle.js";
 import type { InFlight } from "./in-flight.js";
-import { errorText, excused, type Outcome, type PartialOutcome } from "./outcome.js";
+import { excused, type Outcome } from "./outcome.js";
 import type { Settler } from "./settle.js";
+import { settleCall } from "./settle-call.js";
 
 export interface DeliverParams {
   readonly definition: QueueDefinition;
@@ -21,37 +23,44 @@ export interface DeliverParams {
 }
 
 /**
- * Delivers one claimed batch. Never rejects. Resolves when it is settled and its handler has ended.
+ * Delivers the claimed batches of one handler call. Never rejects. Resolves when they are settled and the handler has ended.
+ * The handler is called before this returns where nothing is in its way: every turn of the loop counts in the latency.
  *
  * @param turn - what must have ended before it begins
  * @param onHandled - called when the handler has ended, while the outcome is still to be written
  */
 export async function deliver(
   params: DeliverParams,
-  batch: Batch,
-  turn: Promise<unknown>,
+  batches: readonly Batch[],
+  turn: Promise<unknown> | undefined,
   onHandled: () => void,
 ): Promise<void> {
   const { definition, inFlight, settler, instrument } = params;
-  const abort = inFlight.hold(batch, definition.settings.orphanAfterMs);
+  const abort = new AbortController();
+  for (const batch of batches) inFlight.hold(batch, definition.settings.orphanAfterMs, abort);
+  const held = () => batches.filter((batch) => !inFlight.isLost(batch));
   try {
-    await Promise.race([turn, aborted(abort.signal)]);
-    if (abort.signal.aborted) return inFlight.isLost(batch) ? undefined : await settler.release(batch, 0);
-    const delivery = await openDelivery(definition, batch, settler);
-    if (delivery === undefined) return;
-    if (isSuspect(delivery)) return await divide(settler, delivery);
-    const { outcome, ended } = await runHandler(params, delivery, abort);
+    if (turn !== undefined) await Promise.race([turn, aborted(abort.signal)]);
+    if (abort.signal.aborted) return await settler.release(held(), 0);
+    const opened = openDeliveries(definition, batches, settler);
+    const deliveries = opened instanceof Promise ? await opened : opened;
+    const [first] = deliveries;
+    if (first === undefined) return;
+    // It has crashed before, so it shares its call with nothing.
+    if (isSuspect(first)) return await divide(settler, first);
+    const call = callOf(deliveries);
+    const { outcome, ended } = await runHandler(params, call, abort);
     void ended.then(onHandled);
-    // Lost, or released by a forced stop: nothing this handler says counts any more.
-    if (!inFlight.isLost(batch)) await settle(params, delivery, outcome);
-    inFlight.letGo(batch);
+    // What is lost, or was released by a forced stop, is left out: nothing this handler says about it counts any more.
+    await settleCall(params, call, outcome);
+    for (const batch of batches) inFlight.letGo(batch);
     await ended;
   } catch (error) {
-    // Nothing above is meant to throw. Should it all the same, the batch must not stay in flight with nobody at work on it.
+    // Nothing above is meant to throw. Should it all the same, the batches must not stay in flight with nobody at work on them.
     instrument.emit("error", { part: "delivery", error });
-    if (!inFlight.isLost(batch)) await settler.release(batch, backoffMs(definition.settings.backoff, 1));
+    await settler.release(held(), backoffMs(definition.settings.backoff, 1));
   } finally {
-    inFlight.letGo(batch);
+    for (const batch of batches) inFlight.letGo(batch);
   }
 }
 
@@ -59,7 +68,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-async function runHandler(params: DeliverParams, delivery: Delivery, abort: AbortController) {
+async function runHandler(params: DeliverParams, call: Call, abort: AbortController) {
   const { definition, handler, instrument, logger, inFlight } = params;
   const { timeoutMs, maxBatchMessages } = definition.settings;
   const startedAt = monotonicMs();
@@ -70,7 +79,7 @@ async function runHandler(params: DeliverParams, delivery: Delivery, abort: Abor
   });
   const ended = handle(
     { handler, signal: abort.signal, onStart: begin, logger, maxMessages: maxBatchMessages },
-    delivery,
+    call,
   ).finally(() => {
     over.abort();
     // A batch that was aborted before its turn has no first call: its time is over all the same.
@@ -81,14 +90,19 @@ async function runHandler(params: DeliverParams, delivery: Delivery, abort: Abor
   // With `each`, what is done is done: only the messages that had not ended are late.
   const counts = error === undefined || (handler.kind === "each" && over.signal.aborted);
   const said: Outcome = counts ? await ended : { kind: "retry", error };
-  const outcome = inFlight.isExcused(delivery.batch) ? excused(said) : said;
+  const outcome = isExcused(inFlight, call) ? excused(said) : said;
   instrument.emit("handled", {
     queue: definition.name,
-    batchIds: [delivery.batch.id],
+    batchIds: batchIdsOf(call),
     status: statusOf[outcome.kind],
     durationMs: monotonicMs() - startedAt,
   });
   return { outcome, ended };
+}
+
+// One batch lost aborts the call that it shares with others: what the handler throws then is no failure of theirs.
+function isExcused(inFlight: InFlight, { deliveries }: Call): boolean {
+  return deliveries.some(({ batch }) => inFlight.isExcused(batch) || (deliveries.length > 1 && inFlight.isLost(batch)));
 }
 
 const statusOf: Record<Outcome["kind"], HandledStatus> = {
@@ -99,62 +113,3 @@ const statusOf: Record<Outcome["kind"], HandledStatus> = {
   postpone: "postponed",
   reject: "rejected",
 };
-
-// One clause per outcome.
-async function settle(params: DeliverParams, delivery: Delivery, outcome: Outcome): Promise<void> {
-  const { settler, instrument } = params;
-  const { batch } = delivery;
-  switch (outcome.kind) {
-    case "ack":
-      return await settler.ack(batch);
-    case "retry":
-      noteFailure(params, delivery, outcome.error);
-      return await retryOrDivide(settler, delivery, failureOf(params, batch, outcome.error, outcome.delayMs));
-    case "partial":
-      for (const error of new Set(outcome.failed.values())) noteFailure(params, delivery, error);
-      return await settlePartly(params, delivery, outcome);
-    case "release":
-      return await settler.release(batch, 0);
-    case "postpone":
-      await settler.release(batch, outcome.delayMs);
-      return instrument.emit("postponed", { queue: batch.queue, batchId: batch.id });
-    case "reject":
-      return await settler.deadLetter(batch, { reason: "rejected", error: outcome.error.message });
-  }
-}
-
-// Successes leave the row, what is given up dies, the rest stays in the same row; with one failure more if any of it failed.
-async function settlePartly(params: DeliverParams, delivery: Delivery, outcome: PartialOutcome): Promise<void> {
-  const { settler } = params;
-  const { batch } = delivery;
-  const { failed, rejected, kept, delayMs } = outcome;
-  const exhausted = batch.failures + 1 >= batch.maxAttempts;
-  const deadOf = (reason: "attempts" | "rejected", index: number, error: string) => {
-    return { ...singleOf(delivery, index), reason, error };
-  };
-  const dead = [...rejected].map(([index, error]) => deadOf("rejected", index, error.message));
-  if (exhausted) dead.push(...[...failed].map(([index, error]) => deadOf("attempts", index, errorText(error))));
-  const gone = new Set(delivery.messages.keys());
-  for (const index of kept) gone.delete(index);
-  if (!exhausted) for (const index of failed.keys()) gone.delete(index);
-  const rest = withoutMessages(delivery, gone);
-  if (rest === undefined) {
-    await settler.part(batch, { dead });
-    return;
-  }
-  if (failed.size > 0 && !exhausted) {
-    const failure = failureOf(params, batch, [...failed.values()][0], delayMs);
-    await settler.part(batch, { dead, rest: restOf(rest), failure });
-    return;
-  }
-  const ours = gone.size === 0 || (await settler.part(batch, { dead, rest: restOf(rest) }));
-  if (ours) await settler.release(batch, delayMs ?? 0);
-}
-
-function failureOf({ definition }: DeliverParams, { failures }: Batch, error: unknown, delayMs?: number) {
-  return { delayMs: delayMs ?? backoffMs(definition.settings.backoff, failures + 1), error: errorText(error) };
-}
-
-function noteFailure({ definition, instrument }: DeliverParams, { batch }: Delivery, error: unknown): void {
-  instrument.emit("handlerFailed", { queue: definition.name, batchIds: [batch.id], error });
-}

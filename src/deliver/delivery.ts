@@ -5,7 +5,7 @@ import { explain } from "../queue/explain.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import type { Settler } from "./settle.js";
 
-/** What the handler gets. The lists are as long as each other. */
+/** What the handler gets of one batch. The lists are as long as each other. */
 export interface Delivery {
   readonly batch: Batch;
   readonly messages: readonly unknown[];
@@ -13,31 +13,49 @@ export interface Delivery {
   readonly ids: readonly string[];
 }
 
-/** Undefined when nothing is left to handle: the payload was no array, every message was invalid, or the batch was lost. */
-export async function openDelivery(
+/** A batch as it was opened, and which of its messages are invalid, with why. */
+interface Opened {
+  /** Absent when the payload is no JSON array. */
+  readonly delivery?: Delivery;
+  readonly faults: ReadonlyMap<number, string>;
+}
+
+const noFaults: ReadonlyMap<number, string> = new Map();
+
+/**
+ * Opens the batches of one call. What cannot be handled is buried: a payload that is no array, invalid messages. What is left
+ * to handle; at once where nothing is to be buried, so that the handler of the usual call starts without waiting.
+ */
+export function openDeliveries(
   definition: QueueDefinition,
-  batch: Batch,
+  batches: readonly Batch[],
   settler: Settler,
-): Promise<Delivery | undefined> {
+): readonly Delivery[] | Promise<readonly Delivery[]> {
+  const opened = batches.map((batch) => open(definition, batch));
+  const clean = opened.flatMap(({ delivery, faults }) => (delivery === undefined || faults.size > 0 ? [] : delivery));
+  if (clean.length === batches.length) return clean;
+  return Promise.all(opened.map((each, index) => buryFaulty(each, batches[index] as Batch, settler))).then((left) =>
+    left.filter((delivery) => delivery !== undefined),
+  );
+}
+
+function open(definition: QueueDefinition, batch: Batch): Opened {
   const messages = decodePayload(batch.payload);
-  if (messages === undefined) {
-    await settler.deadLetter(batch, { reason: "decode", error: "the payload is no JSON array" });
-    return undefined;
-  }
+  if (messages === undefined) return { faults: noFaults };
   const headers = decodeMeta(batch.meta, messages.length);
   const ids = messages.map((_, index) => messageId(batch, index));
-  const faults = faultsOf(definition, messages);
-  if (faults.size === 0) return { batch, messages, headers, ids };
-  return await buryInvalid({ batch, messages, headers, ids }, faults, settler);
+  return { delivery: { batch, messages, headers, ids }, faults: faultsOf(definition, messages) };
 }
 
 function faultsOf(definition: QueueDefinition, messages: readonly unknown[]): ReadonlyMap<number, string> {
-  const faults = new Map<number, string>();
+  let faults: Map<number, string> | undefined;
   for (const [index, message] of messages.entries()) {
     const fault = faultOf(definition, message);
-    if (fault !== undefined) faults.set(index, fault);
+    if (fault === undefined) continue;
+    faults ??= new Map();
+    faults.set(index, fault);
   }
-  return faults;
+  return faults ?? noFaults;
 }
 
 function faultOf(definition: QueueDefinition, message: unknown): string | undefined {
@@ -50,14 +68,19 @@ function faultOf(definition: QueueDefinition, message: unknown): string | undefi
   }
 }
 
-async function buryInvalid(delivery: Delivery, faults: ReadonlyMap<number, string>, settler: Settler) {
+async function buryFaulty({ delivery, faults }: Opened, batch: Batch, settler: Settler): Promise<Delivery | undefined> {
+  if (delivery === undefined) {
+    await settler.deadLetter([{ lease: batch, reason: "decode", error: "the payload is no JSON array" }]);
+    return undefined;
+  }
+  if (faults.size === 0) return delivery;
   const rest = withoutMessages(delivery, new Set(faults.keys()));
   const dead = [...faults].map(([index, error]) => ({
     ...singleOf(delivery, index),
     reason: "schema" as const,
     error,
   }));
-  const ours = await settler.part(delivery.batch, { dead, ...(rest === undefined ? {} : { rest: restOf(rest) }) });
+  const ours = await settler.part(batch, { dead, ...(rest === undefined ? {} : { rest: restOf(rest) }) });
   return ours ? rest : undefined;
 }
 

@@ -24,14 +24,18 @@ export async function divide(
   await settler.divide(delivery.batch, { singles, ...(failure === undefined ? {} : { failure }) });
 }
 
-/** One failure more. The backend decides whether it was the last one, and never lets a batch of several die of it. */
+/** One failure more for each. The backend decides whether it was the last one, and never lets a batch of several die of it. */
 export async function retryOrDivide(
   settler: Settler,
-  delivery: Delivery,
-  failure: Omit<FailedBatch, "lease">,
+  deliveries: readonly Delivery[],
+  failureOf: (delivery: Delivery) => Omit<FailedBatch, "lease">,
 ): Promise<void> {
-  const { batch, messages } = delivery;
+  const failures = new Map(deliveries.map((delivery) => [delivery, failureOf(delivery)]));
   // Raw SQL may have stored several messages and counted one: the backend would let that batch die whole.
-  const isLast = messages.length > 1 && batch.failures + 1 >= batch.maxAttempts;
-  if (isLast || (await settler.retry(batch, failure)) === "divide") await divide(settler, delivery, failure);
+  const isLast = ({ batch, messages }: Delivery) => messages.length > 1 && batch.failures + 1 >= batch.maxAttempts;
+  const retried = [...failures].filter(([delivery]) => !isLast(delivery));
+  const left = await settler.retry(retried.map(([{ batch }, failure]) => ({ lease: batch, ...failure })));
+  for (const [delivery, failure] of failures) {
+    if (isLast(delivery) || left.has(delivery.batch.id)) await divide(settler, delivery, failure);
+  }
 }

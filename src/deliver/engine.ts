@@ -1,4 +1,5 @@
 /** The listeners of a node and their slots: what may be claimed, and what is running. */
+import type { Want } from "../backend/backend.js";
 import type { Batch, Lease } from "../batch/batch.js";
 import { PostriderError } from "../errors.js";
 import type { QueueDefinition } from "../queue/queue.js";
@@ -60,14 +61,17 @@ export class Engine {
   }
 
   /** Queues with free slots, for the next claim. None while draining. */
-  wants(): readonly { queue: string; limit: number; version: number }[] {
+  wants(): readonly Want[] {
     if (this.roomBytes <= 0) return [];
     return [...this.#lanes.values()]
       .filter((lane) => this.#hasRoom(lane))
-      .map(({ definition, concurrency, running, settling }) => ({
-        queue: definition.name,
+      .map(({ definition: { name, settings }, concurrency, running, settling }) => ({
+        queue: name,
         limit: concurrency - (running.size - settling),
-        version: definition.settings.version,
+        version: settings.version,
+        ...(settings.exclusive
+          ? {}
+          : { merge: { messages: settings.maxBatchMessages, bytes: settings.maxBatchBytes } }),
       }));
   }
 
@@ -84,23 +88,26 @@ export class Engine {
     });
   }
 
-  /** Starts the handlers of claimed batches. What has lost its listener meanwhile goes back. */
+  /** Starts the handlers of claimed batches, those of one call together. What has lost its listener meanwhile goes back. */
   submit(batches: readonly Batch[]): void {
-    for (const batch of batches) {
-      const lane = this.#lanes.get(batch.queue);
+    for (const call of callsOf(batches)) {
+      const [{ queue }] = call;
+      const lane = this.#lanes.get(queue);
       if (lane === undefined || lane.stopping || this.#draining) {
-        this.#giveBack(batch);
+        this.#giveBack(call);
         continue;
       }
-      const { queue, id: batchId, messageCount: messages, publishedAt } = batch;
-      this.#params.instrument.emit("claimed", { queue, batchId, messages, publishedAt });
-      this.#run(lane, batch);
+      this.#run(lane, call);
+      // Told after the handler was called: telemetry is not to delay it.
+      for (const { id: batchId, messageCount: messages, publishedAt } of call) {
+        this.#params.instrument.emit("claimed", { queue, batchId, messages, publishedAt });
+      }
     }
   }
 
   /** Gives back what the database counts as ours and nobody here holds: a claim whose answer was lost. */
   disown(leases: readonly Lease[]): void {
-    for (const lease of leases) if (!this.#params.inFlight.isHeld(lease)) this.#giveBack(lease);
+    this.#giveBack(leases.filter((lease) => !this.#params.inFlight.isHeld(lease)));
   }
 
   /** No handler is started from here on: what a claim under way still brings goes back. */
@@ -123,11 +130,10 @@ export class Engine {
       await atMost(hurry.aborted ? 100 : 1_000, idle);
     }
     await atMost(1_000, Promise.all(this.#returning));
-    for (const lease of inFlight.leases()) {
-      // No longer held first: the handler, should it end now, has nothing to say about the batch any more.
-      inFlight.letGo(lease);
-      this.#track(settler.release(lease, 0));
-    }
+    const leases = inFlight.leases();
+    // No longer held first: the handler, should it end now, has nothing to say about the batch any more.
+    for (const lease of leases) inFlight.letGo(lease);
+    this.#track(settler.release(leases, 0));
     // A database that is away must not keep the process: recovery takes back what could not be given back.
     await atMost(1_000, Promise.all(this.#returning));
   }
@@ -141,11 +147,14 @@ export class Engine {
     return running.size - settling < concurrency;
   }
 
-  // Held until then, so that it is tried again and its lease lives on while the database does not answer.
-  #giveBack(lease: Lease): void {
+  // Held until then, so that it is tried again and the leases live on while the database does not answer.
+  #giveBack(leases: readonly Lease[]): void {
     const { inFlight, settler } = this.#params;
-    inFlight.hold(lease, Number.POSITIVE_INFINITY);
-    this.#track(settler.release(lease, 0).finally(() => inFlight.letGo(lease)));
+    for (const lease of leases) inFlight.hold(lease, Number.POSITIVE_INFINITY, new AbortController());
+    const given = settler.release(leases, 0).finally(() => {
+      for (const lease of leases) inFlight.letGo(lease);
+    });
+    this.#track(given);
   }
 
   #track(returning: Promise<void>): void {
@@ -154,13 +163,13 @@ export class Engine {
   }
 
   // A batch that has seen two crashes runs alone in its queue (R5): after what runs, and before what came with it.
-  #run(lane: Lane, batch: Batch): void {
-    const { definition, handler, running } = lane;
-    const isAlone = batch.crashes >= crashesUntilAlone;
-    const turn = isAlone || lane.alone > 0 ? Promise.all(running) : Promise.resolve();
+  #run(lane: Lane, batches: CallBatches): void {
+    const { definition, running } = lane;
+    const isAlone = batches[0].crashes >= crashesUntilAlone;
+    const turn = isAlone || lane.alone > 0 ? Promise.all(running) : undefined;
     if (isAlone) lane.alone += 1;
     let isSettling = false;
-    // The next batch is claimed while this one is acknowledged: a slow flush of the disk costs no handler time. Not in an
+    // The next batches are claimed while these are acknowledged: a slow flush of the disk costs no handler time. Not in an
     // exclusive queue, where the acknowledgement is what lets the next one in, and not for a batch that runs alone.
     const onHandled = () => {
       if (isAlone || definition.settings.exclusive) return;
@@ -168,13 +177,30 @@ export class Engine {
       lane.settling += 1;
       this.#params.signal.ring("slot");
     };
-    const run = deliver({ ...this.#params, definition, handler }, batch, turn, onHandled).finally(() => {
+    const run = this.#deliver(lane, batches, turn, onHandled).finally(() => {
       running.delete(run);
       if (isAlone) lane.alone -= 1;
       if (!isSettling || lane.settling === maxSettling) this.#params.signal.ring("slot");
       if (isSettling) lane.settling -= 1;
     });
     running.add(run);
+  }
+
+  // With `each` a call is no more than the slot its batches share: each is settled as soon as its own messages have ended.
+  async #deliver(
+    { definition, handler }: Lane,
+    batches: CallBatches,
+    turn: Promise<unknown> | undefined,
+    onHandled: () => void,
+  ): Promise<void> {
+    const params = { ...this.#params, definition, handler };
+    if (handler.kind === "batch" || batches.length === 1) return await deliver(params, batches, turn, onHandled);
+    let unhandled = batches.length;
+    const onOneHandled = () => {
+      unhandled -= 1;
+      if (unhandled === 0) onHandled();
+    };
+    await Promise.all(batches.map((batch) => deliver(params, [batch], turn, onOneHandled)));
   }
 
   async #stopLane(lane: Lane): Promise<void> {
@@ -184,4 +210,18 @@ export class Engine {
     this.#lanes.delete(lane.definition.name);
     this.#params.onLaneStopped(lane.definition.name);
   }
+}
+
+type CallBatches = readonly [Batch, ...Batch[]];
+
+/** What was claimed, by handler call, in order. */
+function callsOf(batches: readonly Batch[]): readonly CallBatches[] {
+  const calls = new Map<string, [Batch, ...Batch[]]>();
+  for (const batch of batches) {
+    const key = `${batch.call} ${batch.queue}`;
+    const call = calls.get(key);
+    if (call === undefined) calls.set(key, [batch]);
+    else call.push(batch);
+  }
+  return [...calls.values()];
 }

@@ -3,6 +3,7 @@ import type { LimitFunction } from "p-limit";
 import type { Logger } from "../instrument.js";
 import { pause } from "../time.js";
 import { runInRoot } from "../transaction/scope.js";
+import { batchIdsOf, type Call } from "./call.js";
 import type { Delivery } from "./delivery.js";
 import type { BatchContext, BatchHandler, MessageHandler } from "./handler.js";
 import { checkDelay, Gathered, type Outcome, outcomeOfError, outcomeOfResult } from "./outcome.js";
@@ -22,21 +23,21 @@ export interface HandleParams {
   readonly maxMessages: number;
 }
 
-export async function handle(params: HandleParams, delivery: Delivery): Promise<Outcome> {
-  if (params.handler.kind === "each") return await handleEach(params, params.handler, delivery);
-  const { messages } = delivery;
+export async function handle(params: HandleParams, call: Call): Promise<Outcome> {
+  if (params.handler.kind === "each") return await handleEach(params, params.handler, call);
+  const { messages } = call;
   if (messages.length <= params.maxMessages)
-    return await handleSlice(params, params.handler.call, delivery, 0, messages.length);
-  return await handleSlices(params, params.handler.call, delivery);
+    return await handleSlice(params, params.handler.call, call, 0, messages.length);
+  return await handleSlices(params, params.handler.call, call);
 }
 
 // A throw in one slice does not keep the others from running; what it fails is its own messages.
-async function handleSlices(params: HandleParams, call: BatchHandler<unknown>, delivery: Delivery): Promise<Outcome> {
+async function handleSlices(params: HandleParams, handler: BatchHandler<unknown>, call: Call): Promise<Outcome> {
   const gathered = new Gathered();
-  const count = delivery.messages.length;
+  const count = call.messages.length;
   for (let from = 0; from < count; from += params.maxMessages) {
     const to = Math.min(from + params.maxMessages, count);
-    const outcome = params.signal.aborted ? notStarted : await handleSlice(params, call, delivery, from, to);
+    const outcome = params.signal.aborted ? notStarted : await handleSlice(params, handler, call, from, to);
     gathered.add(outcome, from, to);
   }
   return gathered.result(count);
@@ -47,21 +48,21 @@ const notStarted: Outcome = { kind: "release" };
 
 async function handleSlice(
   params: HandleParams,
-  call: BatchHandler<unknown>,
-  delivery: Delivery,
+  handler: BatchHandler<unknown>,
+  call: Call,
   from: number,
   to: number,
 ): Promise<Outcome> {
   const wish: Wish = {};
   const context: BatchContext = {
-    ...callContext(params, delivery, wish),
-    ids: delivery.ids.slice(from, to),
-    headers: delivery.headers.slice(from, to),
-    publishedAt: Array.from({ length: to - from }, () => delivery.batch.publishedAt),
+    ...callContext(params, call, wish),
+    ids: call.ids.slice(from, to),
+    headers: call.headers.slice(from, to),
+    publishedAt: call.publishedAt.slice(from, to),
   };
   params.onStart();
   try {
-    const result = await runInRoot(() => call(delivery.messages.slice(from, to), context));
+    const result = await runInRoot(() => handler(call.messages.slice(from, to), context));
     return outcomeOfResult(result, to - from, wish.retryAfterMs);
   } catch (error) {
     return outcomeOfError(error, wish.retryAfterMs);
@@ -70,18 +71,18 @@ async function handleSlice(
 
 async function handleEach(
   params: HandleParams,
-  { call, limit }: Extract<Handler, { kind: "each" }>,
-  delivery: Delivery,
+  { call: handler, limit }: Extract<Handler, { kind: "each" }>,
+  call: Call,
 ): Promise<Outcome> {
   const outcomes: Outcome[] = [];
-  const count = delivery.messages.length;
+  const count = call.messages.length;
   // The limit is the listener's, shared by its batches, first come, first served: calls never exceed `concurrency` (D7).
   const handleNext = async (_: unknown, index: number) => {
     if (params.signal.aborted) return;
     params.onStart();
-    outcomes[index] = await handleOne(params, call, delivery, index);
+    outcomes[index] = await handleOne(params, handler, call, index);
   };
-  await limit.map(delivery.messages, handleNext);
+  await limit.map(call.messages, handleNext);
   if (count === 1) return outcomes[0] ?? notStarted;
   const gathered = new Gathered();
   for (let index = 0; index < count; index += 1) gathered.add(outcomes[index] ?? notStarted, index, index + 1);
@@ -90,13 +91,13 @@ async function handleEach(
 
 async function handleOne(
   params: HandleParams,
-  call: MessageHandler<unknown>,
-  delivery: Delivery,
+  handler: MessageHandler<unknown>,
+  call: Call,
   index: number,
 ): Promise<Outcome> {
   const wish: Wish = {};
   try {
-    await runInRoot(() => call(delivery.messages[index], messageContext(params, delivery, index, wish)));
+    await runInRoot(() => handler(call.messages[index], messageContext(params, call, index, wish)));
     return { kind: "ack" };
   } catch (error) {
     return outcomeOfError(error, wish.retryAfterMs);
@@ -107,11 +108,13 @@ interface Wish {
   retryAfterMs?: number;
 }
 
-function callContext({ signal, logger }: HandleParams, { batch }: Delivery, wish: Wish) {
+function callContext({ signal, logger }: HandleParams, call: Call, wish: Wish) {
+  // Batches that share a call are all at their first attempt.
+  const { batch } = call.deliveries[0] as Delivery;
   return {
     queue: batch.queue,
     attempt: batch.failures + 1,
-    batchIds: [batch.id],
+    batchIds: batchIdsOf(call),
     signal,
     log: logger,
     retryAfter: (ms: number) => {
@@ -121,12 +124,12 @@ function callContext({ signal, logger }: HandleParams, { batch }: Delivery, wish
   };
 }
 
-function messageContext(params: HandleParams, delivery: Delivery, index: number, wish: Wish) {
+function messageContext(params: HandleParams, call: Call, index: number, wish: Wish) {
   return {
-    ...callContext(params, delivery, wish),
-    id: delivery.ids[index] as string,
-    headers: delivery.headers[index] ?? {},
-    publishedAt: delivery.batch.publishedAt,
+    ...callContext(params, call, wish),
+    id: call.ids[index] as string,
+    headers: call.headers[index] ?? {},
+    publishedAt: call.publishedAt[index] as Date,
   };
 }
 

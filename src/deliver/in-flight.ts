@@ -24,15 +24,16 @@ interface Held {
 export class InFlight {
   readonly #held = new Map<string, Held>();
 
-  /** Takes charge of a claimed batch; the signal aborts when it is lost, and in time before others may take it. */
-  hold(lease: Sized, orphanAfterMs: number): AbortController {
-    const abort = new AbortController();
+  /**
+   * Takes charge of a claimed batch. Its handler call's controller, which batches of one call share, aborts when it is lost,
+   * and in time before others may take it.
+   */
+  hold(lease: Sized, orphanAfterMs: number, abort: AbortController): void {
     const now = monotonicMs();
     // Two seconds before the database may give it away (R3), but never before half of that time.
     const fenceAfterMs = Math.max(orphanAfterMs / 2, orphanAfterMs - 2_000);
     const fresh = { lost: false, excused: false, settling: 0 };
     this.#held.set(keyOf(lease), { lease, abort, heldAt: now, keptAt: now, fenceAfterMs, ...fresh });
-    return abort;
   }
 
   letGo(lease: Lease): void {

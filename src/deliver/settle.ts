@@ -8,11 +8,11 @@ import type { Instrument } from "../instrument.js";
 import { doublingMs, pause } from "../time.js";
 import type { InFlight } from "./in-flight.js";
 
-/** Rows of one acknowledging statement. */
-const maxAcksPerStatement = 500;
+/** Handler calls acknowledged by one statement. */
+const maxAcksPerStatement = 100;
 
 interface WaitingAck {
-  readonly lease: Lease;
+  readonly leases: readonly Lease[];
   readonly settled: () => void;
 }
 
@@ -36,26 +36,30 @@ export class Settler {
     this.#inFlight = inFlight;
   }
 
-  /** Resolves when the batch is acknowledged or lost. */
-  ack(lease: Lease): Promise<void> {
+  /** Resolves when the batches are acknowledged or lost. */
+  ack(leases: readonly Lease[]): Promise<void> {
+    if (leases.length === 0) return Promise.resolve();
     return new Promise((settled) => {
-      this.#waiting.push({ lease, settled });
+      this.#waiting.push({ leases, settled });
       if (!this.#writing) void this.#writeAcks();
     });
   }
 
-  /** Answers `divide` where the batch was left as it is, for its owner to divide. */
-  async retry(batch: Batch, failure: Omit<FailedBatch, "lease">): Promise<"divide" | undefined> {
-    const { answer, unsure } = await this.#untilWritten([batch], () => {
-      return this.#backend.retry([{ lease: batch, ...failure }]);
-    });
-    const outcome = answer?.get(batch.id);
-    if (outcome === "divide") return outcome;
-    if (outcome === "dead") this.#noteDead(batch, "attempts", failure.error);
-    // Unsure: most likely it was written, and a due time that is looked for in vain costs nothing.
-    else if (outcome === "delayed" || unsure) this.#noteRetried(batch);
-    else this.#noteLost(batch, answer !== undefined);
-    return undefined;
+  /** Answers the ids of the batches that were left as they are, for their owner to divide. */
+  async retry(failures: readonly FailedBatch[]): Promise<ReadonlySet<string>> {
+    const left = new Set<string>();
+    if (failures.length === 0) return left;
+    const leases = failures.map(({ lease }) => lease);
+    const { answer, unsure } = await this.#untilWritten(leases, () => this.#backend.retry(failures));
+    for (const { lease, error } of failures) {
+      const outcome = answer?.get(lease.id);
+      if (outcome === "divide") left.add(lease.id);
+      else if (outcome === "dead") this.#noteDead(lease, "attempts", error);
+      // Unsure: most likely it was written, and a due time that is looked for in vain costs nothing.
+      else if (outcome === "delayed" || unsure) this.#noteRetried(lease);
+      else this.#noteLost(lease, answer !== undefined);
+    }
+    return left;
   }
 
   async divide(batch: Batch, division: Omit<Division, "lease">): Promise<void> {
@@ -66,17 +70,19 @@ export class Settler {
     else this.#noteLost(batch, answer !== undefined);
   }
 
-  async deadLetter(batch: Batch, dead: Omit<DeadBatch, "lease">): Promise<void> {
-    const { answer, unsure } = await this.#untilWritten([batch], () => {
-      return this.#backend.deadLetter([{ lease: batch, ...dead }]);
-    });
-    if (answer?.has(batch.id)) this.#noteDead(batch, dead.reason, dead.error);
-    else if (!unsure) this.#noteLost(batch, answer !== undefined);
+  async deadLetter(dead: readonly DeadBatch[]): Promise<void> {
+    const leases = dead.map(({ lease }) => lease);
+    const { answer, unsure } = await this.#untilWritten(leases, () => this.#backend.deadLetter(dead));
+    for (const { lease, reason, error } of dead) {
+      if (answer?.has(lease.id)) this.#noteDead(lease, reason, error);
+      else if (!unsure) this.#noteLost(lease, answer !== undefined);
+    }
   }
 
-  async release(batch: Lease, delayMs: number): Promise<void> {
-    const { answer, unsure } = await this.#untilWritten([batch], () => this.#backend.release([batch], delayMs));
-    if (!answer?.has(batch.id) && !unsure) this.#noteLost(batch, answer !== undefined);
+  async release(leases: readonly Lease[], delayMs: number): Promise<void> {
+    if (leases.length === 0) return;
+    const { answer, unsure } = await this.#untilWritten(leases, () => this.#backend.release(leases, delayMs));
+    for (const lease of leases) if (!answer?.has(lease.id) && !unsure) this.#noteLost(lease, answer !== undefined);
   }
 
   /** Answers false when the batch was lost. */
@@ -97,12 +103,12 @@ export class Settler {
     this.#writing = true;
     while (this.#waiting.length > 0) {
       const acks = this.#waiting.splice(0, maxAcksPerStatement);
-      const leases = acks.map(({ lease }) => lease);
+      const leases = acks.flatMap(({ leases }) => leases);
       const { answer, unsure } = await this.#untilWritten(leases, () => this.#backend.ack(leases));
-      for (const { lease, settled } of acks) {
+      for (const lease of leases) {
         if (!answer?.has(lease.id) && !unsure) this.#noteLost(lease, answer !== undefined);
-        settled();
       }
+      for (const { settled } of acks) settled();
     }
     this.#writing = false;
   }

@@ -52,7 +52,7 @@ export class LowWater {
   note(result: PollResult, { queues, marks, now }: { queues: readonly string[]; marks: readonly Mark[]; now: number }) {
     if (marks.length === 0 && queues.length > 0) {
       if (this.#allForgottenAt < this.#looks) this.#fullAt = now;
-      this.#fullMs = result.scanMs ?? 0;
+      this.#fullMs = result.scanMs ?? this.#fullMs;
     }
     // A queue without a mark was looked through from its beginning. What came back during the look may have been missed.
     for (const queue of queues) {

@@ -289,7 +289,7 @@ test("D1, D2 a larger batch is sliced; a throw in one slice keeps the others, an
 });
 
 test("D7 at most `concurrency` calls at once, and a freed slot looks for work at once", async (t) => {
-  const mq = await node(t, testQueue("d7", { concurrency: 3 }));
+  const mq = await node(t, testQueue("d7", { concurrency: 3, maxBatchMessages: 1 }));
   let running = 0;
   let most = 0;
   mq.queue("d7").listen(async () => {

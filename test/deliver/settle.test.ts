@@ -227,7 +227,11 @@ test("a claim whose answer was lost does not stay with a node that never heard o
 });
 
 test("R2 many acknowledgements share statements, and each batch is acknowledged once", async (t) => {
-  const mq = testClient(t, { queues: [testQueue("grouped", { concurrency: 200 })], connectionString, pollMs: 600_000 });
+  const mq = testClient(t, {
+    queues: [testQueue("grouped", { concurrency: 200, maxBatchMessages: 1 })],
+    connectionString,
+    pollMs: 600_000,
+  });
   const lost = heard(mq, "leaseLost");
   let calls = 0;
   mq.queue("grouped").listen(() => {

@@ -67,9 +67,8 @@ const slots: readonly Mutant[] = [
   },
   {
     in: "claim",
-    take: "and s.batch_id is null\n       and not exists",
+    take: "and s.batch_id is null\n           and not exists",
     put: "and not exists",
-    also: ["s.slot = f.slot and s.batch_id is null", "s.slot = f.slot"],
     noticedBy: [conformance, "an exclusive queue has one batch in flight"],
   },
   {
@@ -78,12 +77,10 @@ const slots: readonly Mutant[] = [
     put: "for no key update",
     noticedBy: [locks, "E1: while one takes the slot"],
   },
-  // Look, then claim: neither lock nor compare-and-set. Each alone would do.
+  // Look, then claim.
   {
     in: "claim",
-    take: "s.slot = f.slot and s.batch_id is null",
-    put: "s.slot = f.slot",
-    also: ["for no key update skip locked", ""],
+    take: "\n           for no key update skip locked",
     noticedBy: [locks, "E1: who is late for the slot"],
   },
   {
@@ -105,7 +102,7 @@ const slots: readonly Mutant[] = [
   },
   {
     in: "claim",
-    take: "perform set_config('synchronous_commit', flushed, true);",
+    take: "flush := true;",
     put: "null;",
     noticedBy: [locks, "R1: a claim is flushed"],
   },
@@ -124,9 +121,10 @@ const locking: readonly Mutant[] = [
   { in: "release", take: "order by b.queue_name, b.id\n", put: "\n", noticedBy: order("release") },
   { in: "heartbeat", take: skip, put: "for update of b", noticedBy: [locks, "R2: a heartbeat waits for nobody"] },
   {
-    in: "claim",
+    in: "pick",
     take: "for update skip locked",
     put: "for update",
+    times: 2,
     noticedBy: [locks, "D1: a claim waits for nobody"],
   },
   {
@@ -165,18 +163,25 @@ const locking: readonly Mutant[] = [
 ];
 
 const rules: readonly Mutant[] = [
-  { in: "claim", take: "where r.paused_at is null", noticedBy: [conformance, "a paused queue gives nothing"] },
-  { in: "claim", take: " and b.version <= w.v", noticedBy: [conformance, "a batch newer than the node knows"] },
+  { in: "claim", take: "continue when q.paused;", noticedBy: [conformance, "a paused queue gives nothing"] },
   {
-    in: "claim",
-    take: "p.so_far <= max_bytes or",
-    put: "true or",
+    in: "pick",
+    take: " and m.version <= pick.version",
+    times: 2,
+    noticedBy: [conformance, "a batch newer than the node knows"],
+  },
+  {
+    in: "pick",
+    take: "exit when left_one;",
+    put: "null;",
+    times: 2,
     noticedBy: [conformance, "no more bytes than asked for"],
   },
   {
-    in: "claim",
-    take: "order by b.priority, b.id\n           limit",
-    put: "order by b.id\n           limit",
+    in: "pick",
+    take: "order by m.priority, m.id",
+    put: "order by m.id",
+    times: 2,
     noticedBy: [conformance, "by priority, smaller first"],
   },
   {

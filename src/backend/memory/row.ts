@@ -72,7 +72,7 @@ export function contentOf(batch: NewBatch, createdAt: number): RowContent {
 }
 
 /** A claimed row as its owner gets it. */
-export function claimedBatch(row: Row, maxAttempts: number): Batch {
+export function claimedBatch(row: Row, maxAttempts: number, call: number): Batch {
   return {
     queue: row.queue,
     id: row.id,
@@ -86,6 +86,7 @@ export function claimedBatch(row: Row, maxAttempts: number): Batch {
     payload: row.payload,
     publishedAt: new Date(row.originAt ?? row.createdAt),
     maxAttempts: row.maxAttempts ?? maxAttempts,
+    call,
     originId: row.originId ?? row.id,
     ...(row.meta === undefined ? {} : { meta: row.meta }),
     ...(row.positions === undefined ? {} : { positions: row.positions }),

@@ -29,7 +29,7 @@ import { insertAll, insertOne, insertPortions, isPlain } from "./insert.js";
 import { echoChannel, openListenSession } from "./listen.js";
 import { checkMigrated } from "./migrate.js";
 import { PostgresInspector } from "./postgres-inspector.js";
-import { answersOf, batchOf, type ClaimedRow, claimOrder, leaseArrays } from "./rows.js";
+import { answersOf, batchesOf, leaseArrays } from "./rows.js";
 import { type SchemaName, schemaName } from "./schema-name.js";
 import { isPassing, isUnanswered } from "./sqlstate.js";
 import { storableText } from "./stored-text.js";
@@ -101,8 +101,8 @@ export class PostgresBackend implements Backend {
   }
 
   async poll(request: PollRequest): Promise<PollResult> {
-    const { wants, marks } = request;
-    const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)", [
+    const { wants, marks, maintain, recover, orphans, fallingAsleep, prune } = request;
+    const claim = [
       wants.map(({ queue }) => queue),
       wants.map(({ limit }) => limit),
       wants.map(({ version }) => version),
@@ -111,20 +111,29 @@ export class PostgresBackend implements Backend {
       marks.map(({ queue }) => queue),
       marks.map(({ priority }) => priority),
       marks.map(({ fromId }) => fromId),
-      request.maintain,
-      request.recover,
-      request.orphans,
-      request.fallingAsleep,
-      request.prune,
+      wants.map(({ merge }) => merge?.messages ?? 0),
+      wants.map(({ merge }) => merge?.bytes ?? 0),
+    ];
+    // Nothing but the claim: without the function around it a tenth of the round trip is saved.
+    if (!maintain && !recover && !fallingAsleep && !prune) {
+      const rows = await this.#call("claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", claim);
+      return { batches: batchesOf(rows), recovered: [], publishing: false };
+    }
+    const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7, $8, $11, $12, $13, $14, $15, $9, $10)", [
+      ...claim,
+      maintain,
+      recover,
+      orphans,
+      fallingAsleep,
+      prune,
     ]);
     const report = rows.at(-1)?.report as Report | null | undefined;
-    const batches = (rows as unknown as ClaimedRow[]).filter(({ id }) => id !== null).map(batchOf);
     return {
-      batches: batches.sort(claimOrder),
+      batches: batchesOf(rows.filter(({ id }) => id !== null)),
       recovered: (report?.recovered ?? []).map(recoveryOf),
       publishing: report?.publishing ?? false,
+      scanMs: report?.scan ?? 0,
       ...(report?.due === undefined ? {} : { dueInMs: report.due }),
-      ...(report?.scan === undefined ? {} : { scanMs: report.scan }),
     };
   }
 

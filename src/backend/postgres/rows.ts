@@ -3,7 +3,7 @@ import type { Batch, Lease } from "../../batch/batch.js";
 import type { HeartbeatAnswer } from "../backend.js";
 
 /** A row of `claim`, as pg gives it. */
-export interface ClaimedRow {
+interface ClaimedRow {
   readonly queue_name: string;
   readonly id: string;
   readonly claim_token: string;
@@ -20,9 +20,15 @@ export interface ClaimedRow {
   readonly origin_at: Date | null;
   readonly positions: number[] | null;
   readonly max_attempts: number;
+  readonly call: number;
 }
 
-export function batchOf(row: ClaimedRow): Batch {
+/** The rows of a claim. */
+export function batchesOf(rows: readonly Record<string, unknown>[]): readonly Batch[] {
+  return (rows as unknown as ClaimedRow[]).map(batchOf).sort(claimOrder);
+}
+
+function batchOf(row: ClaimedRow): Batch {
   return {
     queue: row.queue_name,
     id: row.id,
@@ -37,13 +43,14 @@ export function batchOf(row: ClaimedRow): Batch {
     ...(row.meta === null ? {} : { meta: row.meta }),
     publishedAt: row.origin_at ?? row.created_at,
     maxAttempts: row.max_attempts,
+    call: row.call,
     originId: row.origin_id ?? row.id,
     ...(row.positions === null ? {} : { positions: row.positions }),
   };
 }
 
 /** By priority, then oldest first: UPDATE … RETURNING promises no order. Ids of one length compare as text. */
-export function claimOrder(a: Batch, b: Batch): number {
+function claimOrder(a: Batch, b: Batch): number {
   return a.priority - b.priority || a.id.length - b.id.length || (a.id < b.id ? -1 : 1);
 }
 

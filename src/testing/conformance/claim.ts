@@ -109,6 +109,57 @@ export const claimCases: readonly ConformanceCase[] = [
     },
   },
   {
+    rule: "D7",
+    name: "the bound on bytes starves no queue: each gets its share of what is left",
+    async run(subject) {
+      const [one, other] = [subject.name(), subject.name()];
+      for (let index = 0; index < 8; index += 1) await subject.publish(one, ["x".repeat(996)]);
+      await subject.publish(other, ["x".repeat(996)]);
+      const { batches } = await subject.poll([one, other], { maxBytes: 4_500 });
+      assert.deepEqual(
+        batches
+          .map(({ queue }) => (queue === one ? 1 : 2))
+          .sort()
+          .slice(0, 3),
+        [1, 1, 2],
+      );
+    },
+  },
+  {
+    rule: "D1",
+    name: "batches share a call while they fit; what failed before has one of its own",
+    async run(subject) {
+      const queue = subject.name();
+      for (const messages of [[1], [2, 2], [3], [4, 4, 4], [5]]) await subject.publish(queue, messages);
+      const failed = await subject.claimOne(queue);
+      await subject.backend.release([failed], 0);
+      await subject.backend.retry([{ lease: await subject.claimOne(queue), delayMs: 0, error: "e" }]);
+      const merge = { messages: 3 * subject.copies, bytes: 1_000 };
+      const { batches } = await subject.poll([queue], { limit: 4, merge, maintain: true });
+      const calls = new Map<number, number>();
+      for (const { call, messageCount, failures } of batches) {
+        if (failures > 0) assert.ok(!calls.has(call), "the failed batch shares its call");
+        calls.set(call, (calls.get(call) ?? 0) + messageCount);
+      }
+      assert.deepEqual([...calls.keys()], [1, 2, 3, 4].slice(0, calls.size));
+      for (const messages of calls.values()) assert.ok(messages <= merge.messages, `${messages} in one call`);
+      assert.ok(batches.length > calls.size);
+    },
+  },
+  {
+    rule: "D1",
+    name: "no more calls than asked for are filled, none beyond its bytes; the rest stays for others",
+    async run(subject) {
+      const queue = subject.name();
+      for (let index = 0; index < 6; index += 1) await subject.publish(queue, ["x".repeat(96)]);
+      const first = await subject.claim(queue, { limit: 1, merge: { messages: 100, bytes: 250 } });
+      assert.deepEqual([first.length, new Set(first.map(({ call }) => call)).size], [2, 1]);
+      const rest = await subject.claim(queue, { limit: 100, merge: { messages: 100, bytes: 250 } });
+      assert.equal(rest.length, 6 * subject.copies - 2);
+      assert.equal(new Set(rest.map(({ call }) => call)).size, rest.length / 2);
+    },
+  },
+  {
     rule: "E1",
     name: "an exclusive queue has one batch in flight, however many ask at once, and does not hold up others",
     async run(subject) {

@@ -8,6 +8,7 @@ import type {
   OpenTransaction,
   PollRequest,
   PollResult,
+  Want,
 } from "../../backend/backend.js";
 import type { Batch, NewBatch } from "../../batch/batch.js";
 import type { QueueDefinition, QueueSettings } from "../../queue/queue.js";
@@ -23,6 +24,8 @@ export interface SubjectOptions {
 export interface ClaimOptions extends Partial<Omit<PollRequest, "wants">> {
   readonly limit?: number;
   readonly version?: number;
+  /** What one call may hold of several batches; absent: each is a call of its own. */
+  readonly merge?: Want["merge"];
 }
 
 const settingsOfTests: QueueSettings = {
@@ -88,10 +91,12 @@ export class Subject {
     return { queue, version: 1, priority: 100, payload, ...sizes, ...more };
   }
 
-  async poll(queues: readonly string[], { limit = 100, version = 1, ...more }: ClaimOptions = {}): Promise<PollResult> {
+  async poll(queues: readonly string[], options: ClaimOptions = {}): Promise<PollResult> {
+    const { limit = 100, version = 1, merge, ...more } = options;
+    const want = { limit, version, ...(merge === undefined ? {} : { merge }) };
     return await this.backend.poll({
       owner: "a node",
-      wants: queues.map((queue) => ({ queue, limit, version })),
+      wants: queues.map((queue) => ({ queue, ...want })),
       maxBytes: 64 * 1024 * 1024,
       marks: [],
       maintain: false,
