@@ -25,6 +25,7 @@ grant select, insert, update, delete on :SCHEMA.queue_slot, :SCHEMA.node to :CON
 grant select, insert, update on :SCHEMA.queue to :CONSUMER;
 grant select, insert on :SCHEMA.queue_version to :CONSUMER;
 grant update on :SCHEMA.claim_gate to :CONSUMER;
+grant select, insert, update, delete on :SCHEMA.progress, :SCHEMA.schedule to :CONSUMER;
 grant execute on all functions in schema :SCHEMA to :CONSUMER;
 revoke execute on function
   :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb),
@@ -33,6 +34,8 @@ revoke execute on function
 
 -- Publishing; last, so that one role may be given as both. The id comes back, hence the one column to read.
 grant insert, select (id) on :SCHEMA.queue_message_batch to :PUBLISHER;
+grant select, insert, update on :SCHEMA.progress to :PUBLISHER;
+grant execute on function :SCHEMA.write_progress(text, double precision, text, text) to :PUBLISHER;
 grant select (queue_name, version, max_batch_messages, max_batch_bytes) on :SCHEMA.queue to :PUBLISHER;
 grant execute on function
   :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb),

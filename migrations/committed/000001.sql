@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:a52f73901d6ffea7c6cdf9a50d3901368c4b343b
+--! Hash: sha1:c5baf0882998734056cc1ef174980b68a730601a
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -68,6 +68,9 @@ create table :SCHEMA.queue_message_batch (
   max_attempts     int,                                    -- per publish, instead of the queue's
   stale_after_ms   bigint,                                 -- per publish, instead of the queue's
   last_error       text,
+  chain            text,                                   -- of a chain's step: JSON of the chain's id and its remaining steps
+  history          text,                                   -- of a redriven batch: JSON array of its earlier deaths
+  tracked          boolean,                                -- true: progress was recorded, and its end must be too
   quiet            boolean,                                -- true: the inserter wakes the pollers itself, after its commit
   primary key (queue_name, id)                             -- deliberately not (id): see below
 ) with (
@@ -127,7 +130,10 @@ create table :SCHEMA.dead_message_batch (
   origin_at      timestamptz,
   positions      int[],
   max_attempts   int,
-  stale_after_ms bigint
+  stale_after_ms bigint,
+  chain          text,
+  history        text,
+  tracked        boolean
 ) with (vacuum_truncate = false, toast.vacuum_truncate = false);
 create index dead_message_batch_queue on :SCHEMA.dead_message_batch (queue_name, dead_id);
 
@@ -141,6 +147,32 @@ create table :SCHEMA.node (
   stopped_at timestamptz
 );
 
+-- How far a batch or a chain has come, for people; `chain:<id>` or the batch's id, or whatever key a caller gave. It outlives
+-- its batch until it is purged.
+create table :SCHEMA.progress (
+  key        text             primary key check (octet_length(key) between 1 and 254),
+  percent    double precision not null default 0 check (percent between 0 and 100),
+  stage      text,
+  state      text             not null default 'running' check (state in ('running', 'finished', 'failed')),
+  updated_at timestamptz      not null default clock_timestamp()
+) with (fillfactor = 50, vacuum_truncate = false);
+create index progress_updated_at on :SCHEMA.progress (updated_at);
+
+-- The schedules of the newest version of each queue. `next_at` is the compare-and-set: of the nodes that find it due, the one
+-- that moves it stores the occurrence.
+create table :SCHEMA.schedule (
+  queue_name text        not null,
+  entry      text        not null,                         -- hash of cron, time zone and message
+  cron       text        not null,
+  time_zone  text        not null,
+  payload    text        not null,                         -- JSON array of one message
+  version    int         not null,                         -- the message's
+  catch_up   int         not null,                         -- missed occurrences that are stored late, at most
+  next_at    timestamptz,                                  -- null: there is none any more
+  last_at    timestamptz,                                  -- the newest occurrence that was stored
+  primary key (queue_name, entry)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
 -- lz4 costs a third of pglz to write. Servers built without it (the embedded one) keep their default.
 do $$
 begin
@@ -150,27 +182,26 @@ exception when feature_not_supported then
   null;
 end $$;
 
---! split: 500-ack.sql
--- ack: these batches are done; they are deleted. The ids that were still ours; a missing one was lost.
---   queues, ids, tokens  the fence of each batch
--- Locks: the rows in (queue_name, id) order, then the slots they held.
-create or replace function :SCHEMA.ack(queues text[], ids bigint[], tokens bigint[]) returns setof bigint
+--! split: 500-write_progress.sql
+-- write_progress: record how far something has come; the last writer wins.
+--   progress_key  `chain:<id>`, a batch's id, or any text of 1 to 254 bytes
+--   percent       clamped to 0 to 100; null: as it was
+--   stage         what it is at; null: as it was
+--   state         running, finished or failed
+-- Tells those who follow, by a notification `%key` on the schema's channel: no number, so that no poller takes it for a
+-- wake-up. Locks: the row.
+create or replace function :SCHEMA.write_progress(progress_key text, percent double precision, stage text, state text)
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_generic_plan
 as $$
 begin
-  return query
-  with gone as (
-    delete from :SCHEMA.queue_message_batch b
-     using (select * from unnest(queues, ids, tokens) as a (q, id, token) order by 1, 2) a
-     where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing'
-    returning b.queue_name, b.id
-  ), freed as (
-    update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
-  )
-  select g.id from gone g;
+  insert into :SCHEMA.progress as p (key, percent, stage, state)
+  values (progress_key, greatest(0, least(100, coalesce(write_progress.percent, 0))), write_progress.stage, write_progress.state)
+  on conflict on constraint progress_pkey do update
+    set percent = case when write_progress.percent is null then p.percent else excluded.percent end,
+        stage = coalesce(excluded.stage, p.stage), state = excluded.state, updated_at = clock_timestamp();
+  perform pg_notify(:SCHEMA_LITERAL, '%' || progress_key);
 end $$;
 
 --! split: 501-wake_key.sql
@@ -229,7 +260,73 @@ begin
   perform :SCHEMA.wake(queues, mark);
 end $$;
 
---! split: 504-pick.sql
+--! split: 504-hand_over.sql
+-- hand_over: what an acknowledged batch leaves behind: the next step of its chain, and the end of its progress. The batch's id.
+-- Private to ack, whose statement has just deleted the batch: it is called once for each, or rolled back with it.
+--   batch_id  the batch that is gone
+--   chain     its chain, or null: JSON with id, step (counted from 1), steps, and rest, the steps that follow, each with
+--             queue, version, priority, payload, and where they have any meta, maxAttempts, staleAfterMs and delayMs
+-- json and not jsonb, which would refuse \u0000 and change the bytes of what follows.
+-- Locks: the progress row, then PUB of the next step's queue.
+-- Runs with its owner's rights: a role that may only consume must not insert otherwise.
+create or replace function :SCHEMA.hand_over(batch_id bigint, chain text) returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c json := chain::json;
+  next json := c -> 'rest' -> 0;
+  done int := (c ->> 'step')::int;
+begin
+  if c is null then
+    perform :SCHEMA.write_progress(batch_id::text, 100, null, 'finished');
+    return batch_id;
+  end if;
+  if next is null then
+    perform :SCHEMA.write_progress('chain:' || (c ->> 'id'), 100, null, 'finished');
+    return batch_id;
+  end if;
+  insert into :SCHEMA.queue_message_batch (
+    queue_name, version, priority, payload, meta, max_attempts, stale_after_ms, status, available_at, quiet, chain)
+  select next ->> 'queue', (next ->> 'version')::int, (next ->> 'priority')::int, next ->> 'payload', next ->> 'meta',
+         (next ->> 'maxAttempts')::int, (next ->> 'staleAfterMs')::bigint,
+         case when d.ms > 0 then 'delayed' else 'pending' end,
+         case when d.ms > 0 then clock_timestamp() + d.ms * interval '1 millisecond' end, true,
+         json_build_object('id', c ->> 'id', 'step', done + 1, 'steps', (c ->> 'steps')::int, 'rest',
+           coalesce((select json_agg(r.value order by r.n) from json_array_elements(c -> 'rest') with ordinality r (value, n)
+                      where r.n > 1), '[]'::json))::text
+    from (select (next ->> 'delayMs')::bigint as ms) d;
+  perform :SCHEMA.write_progress('chain:' || (c ->> 'id'), 100.0 * done / (c ->> 'steps')::int, null, 'running');
+  perform :SCHEMA.announce(array[next ->> 'queue'], true);
+  return batch_id;
+end $$;
+
+--! split: 505-ack.sql
+-- ack: these batches are done; they are deleted. The ids that were still ours; a missing one was lost.
+--   queues, ids, tokens  the fence of each batch
+-- The next step of a chain is stored by the same statement (hand_over): never lost, never twice.
+-- Locks: the rows in (queue_name, id) order, then the slots they held; of a chain's step also PUB of the next one's queue.
+create or replace function :SCHEMA.ack(queues text[], ids bigint[], tokens bigint[]) returns setof bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  with gone as (
+    delete from :SCHEMA.queue_message_batch b
+     using (select * from unnest(queues, ids, tokens) as a (q, id, token) order by 1, 2) a
+     where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing'
+    returning b.queue_name, b.id, b.chain, b.tracked
+  ), freed as (
+    update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  )
+  -- What an acknowledgement leaves behind is stored by this very statement. Most leave nothing.
+  select case when g.chain is null and g.tracked is null then g.id else :SCHEMA.hand_over(g.id, g.chain) end from gone g;
+end $$;
+
+--! split: 506-pick.sql
 -- pick: which pending batches of one queue a claim takes, by priority, then oldest first; they are locked. A part of claim, whose
 -- planner settings its plans need.
 --   queue, version            as in claim
@@ -237,7 +334,7 @@ end $$;
 --   share, room               payload bytes this queue may take, and the whole answer; a batch that is the first of the queue may
 --                             use all the room, one that is the first of the answer (`first`) any
 --   mark_*                    as in claim
---   most_messages, most_bytes what one call holds. Batches that have neither failed nor crashed share a call while they fit;
+--   most_messages, most_bytes what one call holds. Batches that have neither failed nor crashed, and are no chain's step, share a call while they fit;
 --                             0: every batch is a call of its own
 -- Answers the ids, the call each belongs to (1 to n), their bytes, and whether one was locked and left: others skipped it
 -- meanwhile and must look again.
@@ -263,7 +360,7 @@ begin
   left_one := false;
   if queue <> all (mark_queues) then
     open waiting no scroll for
-      select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 as mergeable
+      select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 and m.chain is null as mergeable
         from :SCHEMA.queue_message_batch m
        where m.queue_name = pick.queue and m.status = 'pending' and m.version <= pick.version
        order by m.priority, m.id
@@ -282,7 +379,7 @@ begin
             from unnest(mark_queues, mark_priorities::bigint[]) k (q, p) where k.q = pick.queue
            order by 1, 2) g
        cross join lateral (
-         select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 as mergeable
+         select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 and m.chain is null as mergeable
            from :SCHEMA.queue_message_batch m
           where m.queue_name = pick.queue and m.status = 'pending' and m.version <= pick.version
             and (m.priority, m.id) >= (g.low, g.from_id) and m.priority <= g.high
@@ -312,7 +409,7 @@ begin
   close waiting;
 end $$;
 
---! split: 505-claim.sql
+--! split: 507-claim.sql
 -- claim: lease the next batches of these queues, by priority, then oldest first.
 --   queues, limits, versions  per queue: its name, handler calls this node has room for, newest message version it knows
 --   node                      the owner to write
@@ -338,7 +435,7 @@ create or replace function :SCHEMA.claim(
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
   bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
-  max_attempts int, call int
+  max_attempts int, call int, chain_id text
 )
 language plpgsql rows 10
 set search_path = pg_catalog, pg_temp
@@ -400,7 +497,7 @@ begin
      where b.queue_name = queues[i] and b.id = p.id        -- by key, never by ctid: the row may have moved since the snapshot
     returning b.queue_name, b.id, b.claim_token, b.failures, b.crashes, b.priority, b.version, b.message_count,
               b.bytes, b.payload, b.meta, b.created_at, b.origin_id, b.origin_at, b.positions,
-              coalesce(b.max_attempts, q.attempts), p.call;
+              coalesce(b.max_attempts, q.attempts), p.call, b.chain::json ->> 'id';
   end loop;
   if not flush then
     perform set_config('synchronous_commit', 'off', true);
@@ -410,7 +507,7 @@ begin
   end if;
 end $$;
 
---! split: 506-dead_letter.sql
+--! split: 508-dead_letter.sql
 -- dead_letter: give these batches up at once, whatever attempts are left. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   reasons              schema, decode or rejected
@@ -433,9 +530,11 @@ begin
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
-      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
+      chain, history, tracked)
     select g.queue_name, g.id, g.reason, g.error, g.failures, g.crashes, g.owner, g.priority, g.version, g.created_at,
-           g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+           g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
+           g.chain, g.history, g.tracked
       from gone g
      where not exists (select from :SCHEMA.queue r where r.queue_name = g.queue_name and not r.dead_letter)
   ), freed as (
@@ -444,7 +543,7 @@ begin
   select g.id from gone g;
 end $$;
 
---! split: 507-depths.sql
+--! split: 509-depths.sql
 -- depths: what each queue holds. Queues are those registered and those that have batches or dead letters.
 --   max_rows  no status of any queue is counted further
 -- Delayed batches are counted over the whole table once: their index is led by the time.
@@ -491,7 +590,7 @@ begin
    order by n.q;
 end $$;
 
---! split: 508-divide.sql
+--! split: 510-divide.sql
 -- divide: replace one batch by batches of one message, each of which then runs alone (D4, R5).
 --   queue, batch_id, token   the fence
 --   payloads, metas, places  per message that stays: a JSON array of one, its headers likewise, its place in the origin. The
@@ -522,14 +621,14 @@ begin
   ), single as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, status, available_at, priority, version, created_at, failures, crashes, message_count, payload, meta,
-      origin_id, origin_at, positions, max_attempts, stale_after_ms, last_error, quiet)
+      origin_id, origin_at, positions, max_attempts, stale_after_ms, last_error, history, quiet)
     select g.queue_name,
            case when delay_ms > 0 then 'delayed' else 'pending' end,
            case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
            g.priority, g.version, g.created_at,
            case when last_attempt then coalesce(g.max_attempts, r.max_attempts, 5) - 1 else g.failures end,
            g.crashes, 1, m.payload, m.meta, coalesce(g.origin_id, g.id), coalesce(g.origin_at, g.created_at), array[m.place],
-           g.max_attempts, g.stale_after_ms, coalesce(divide.error, g.last_error), true
+           g.max_attempts, g.stale_after_ms, coalesce(divide.error, g.last_error), g.history, true
       from gone g
       left join :SCHEMA.queue r on r.queue_name = g.queue_name
      cross join unnest(payloads, metas, places) with ordinality as m (payload, meta, place, n)
@@ -544,7 +643,30 @@ begin
   end if;
 end $$;
 
---! split: 509-fall_asleep.sql
+--! split: 511-due_schedules.sql
+-- due_schedules: the schedules that have come, soonest first, and after them the one that comes next: how long until then.
+--   max_rows  bound of one answer
+-- `now` is this clock: nodes compute occurrences, and never ask their own.
+create or replace function :SCHEMA.due_schedules(max_rows int default 100)
+returns table (queue_name text, entry text, cron text, time_zone text, catch_up int, next_at timestamptz,
+               wait_ms bigint, now timestamptz)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  read_at timestamptz := clock_timestamp();
+begin
+  return query
+  select s.queue_name, s.entry, s.cron, s.time_zone, s.catch_up, s.next_at,
+         greatest(0, ceil(extract(epoch from s.next_at - read_at) * 1000))::bigint, read_at
+    from :SCHEMA.schedule s
+   where s.next_at <= read_at or s.next_at = (select min(n.next_at) from :SCHEMA.schedule n where n.next_at > read_at)
+   order by s.next_at
+   limit max_rows;
+end $$;
+
+--! split: 512-fall_asleep.sql
 -- fall_asleep: take SLEEP for these queues on this session, step C1 of the wake-up protocol; the keys taken.
 -- Runs on the LISTEN connection. Afterwards: probe PUB, then claim with a new snapshot, and only then sleep.
 create or replace function :SCHEMA.fall_asleep(queues text[]) returns int[]
@@ -561,7 +683,7 @@ begin
   return keys;
 end $$;
 
---! split: 510-has_pending.sql
+--! split: 513-has_pending.sql
 -- has_pending: whether a batch of this queue waits to be claimed.
 -- A function of its own for its planner settings: with wrong statistics `exists` would scan the table.
 create or replace function :SCHEMA.has_pending(queue text) returns boolean
@@ -574,7 +696,7 @@ begin
   return exists (select from :SCHEMA.queue_message_batch b where b.queue_name = queue and b.status = 'pending');
 end $$;
 
---! split: 511-heartbeat.sql
+--! split: 514-heartbeat.sql
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
@@ -614,7 +736,24 @@ begin
     from unnest(queues, ids, tokens) as a (q, id, token);
 end $$;
 
---! split: 512-insert_batch.sql
+--! split: 515-history_with.sql
+-- history_with: a history with one death more, of the last twenty. Private to redrive.
+--   history  JSON array, or null
+--   letter   the dead letter
+create or replace function :SCHEMA.history_with(history text, letter :SCHEMA.dead_message_batch) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select json_agg(d.death order by d.n)::text
+    from (select h.value as death, h.n
+            from json_array_elements(coalesce(history, '[]')::json) with ordinality h (value, n)
+           where h.n > json_array_length(coalesce(history, '[]')::json) - 19
+          union all
+          select json_build_object('reason', letter.reason, 'error', left(letter.error, 2000), 'failures', letter.failures,
+                   'crashes', letter.crashes, 'owner', letter.owner, 'diedAt', letter.died_at), 1000000) d
+$$;
+
+--! split: 516-insert_batch.sql
 -- insert_batch: one row for publish(). Private to it.
 create or replace function :SCHEMA.insert_batch(
   queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb) returns bigint
@@ -633,7 +772,7 @@ begin
   return new_id;
 end $$;
 
---! split: 513-insert_one.sql
+--! split: 517-insert_one.sql
 -- insert_one: one pending batch of the library's own; its id.
 --   announces  true: PUB and the wake-up are part of this transaction, which saves the lone publisher a round trip;
 --              false: the caller wakes after its commit, so that the commits of many stay parallel
@@ -663,14 +802,14 @@ begin
   return new_id;
 end $$;
 
---! split: 514-owner_key.sql
+--! split: 518-owner_key.sql
 -- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
 -- it exclusively knows that the node's session is gone.
 create or replace function :SCHEMA.owner_key(owner text) returns int
 language sql stable parallel safe
 as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
 
---! split: 515-is_alive.sql
+--! split: 519-is_alive.sql
 -- is_alive: whether a session holds this node's life lock.
 -- One expression, as in wake. Two probes that meet fail each other: whoever asks to take work from the dead then takes
 -- them for alive, and asks again a round later.
@@ -684,7 +823,35 @@ begin
   return case when pg_try_advisory_lock(7303, k) then not pg_advisory_unlock(7303, k) else true end;
 end $$;
 
---! split: 516-next_due_ms.sql
+--! split: 520-keep_schedules.sql
+-- keep_schedules: the schedules of a queue, as a starting node knows them. What it does not name is removed, and what it names
+-- keeps its place in time. Nothing is changed where a newer version of the queue is recorded (J6, Q3).
+--   queue, its_version  the queue, and the version the node knows
+--   entries             hash of each entry's cron, time zone and message
+--   crons, zones, payloads, catch_ups  as in the table
+--   next_ats            each entry's first occurrence from now on, for those that are new; null: none
+-- Locks: the registry's row, then the schedules.
+create or replace function :SCHEMA.keep_schedules(
+  queue text, its_version int, entries text[], crons text[], zones text[], payloads text[], catch_ups int[],
+  next_ats timestamptz[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform from :SCHEMA.queue r where r.queue_name = queue and r.version > its_version for share;
+  if found then
+    return;
+  end if;
+  delete from :SCHEMA.schedule s where s.queue_name = queue and s.entry <> all (entries);
+  insert into :SCHEMA.schedule as s (queue_name, entry, cron, time_zone, payload, version, catch_up, next_at)
+  select queue, e.entry, e.cron, e.zone, e.payload, its_version, e.catch_up, e.next_at
+    from unnest(entries, crons, zones, payloads, catch_ups, next_ats) as e (entry, cron, zone, payload, catch_up, next_at)
+   order by e.entry
+  on conflict on constraint schedule_pkey do update set catch_up = excluded.catch_up, version = excluded.version
+   where (s.catch_up, s.version) is distinct from (excluded.catch_up, excluded.version);
+end $$;
+
+--! split: 521-next_due_ms.sql
 -- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
 -- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
 create or replace function :SCHEMA.next_due_ms() returns bigint
@@ -704,7 +871,18 @@ begin
   return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
 end $$;
 
---! split: 517-note_node.sql
+--! split: 522-note_death.sql
+-- note_death: the progress of what has just died has failed. The trigger behind every way to die.
+create or replace function :SCHEMA.note_death() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform :SCHEMA.write_progress(coalesce('chain:' || (new.chain::json ->> 'id'), new.batch_id::text), null, null, 'failed');
+  return null;
+end $$;
+
+--! split: 523-note_node.sql
 -- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
 -- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
 --   owner, name  the node's life, and what people call it
@@ -722,7 +900,42 @@ begin
   end if;
 end $$;
 
---! split: 518-publisher_in_flight.sql
+--! split: 524-occur.sql
+-- occur: store occurrences of a schedule that have come due. Of any number of callers one does: the one that moves `next_at`.
+--   queue, entry_key  the schedule
+--   expected          its next_at as the caller saw it; must have come, by this clock
+--   following         its next one; null: there is none
+--   occurrences       which of those due are stored, oldest first; the others were missed
+-- Answers how many were stored; null when somebody else has moved it, or it has not come yet.
+-- Each is a batch with the header `scheduled-at`. Wakes.
+-- Locks: the schedule's row, then PUB.
+-- Runs with its owner's rights: a role that may only consume must not insert otherwise.
+create or replace function :SCHEMA.occur(
+  queue text, entry_key text, expected timestamptz, following timestamptz, occurrences timestamptz[]) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  kept record;
+begin
+  update :SCHEMA.schedule s
+     set next_at = following, last_at = coalesce(occurrences[cardinality(occurrences)], s.last_at)
+   where s.queue_name = queue and s.entry = entry_key and s.next_at = expected and s.next_at <= clock_timestamp()
+  returning s.payload, s.version into kept;
+  if not found then
+    return null;
+  end if;
+  insert into :SCHEMA.queue_message_batch (queue_name, version, payload, meta, quiet)
+  select queue, kept.version, kept.payload,
+         json_build_array(json_build_object('scheduled-at', to_char(o.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text,
+         true
+    from unnest(occurrences) with ordinality o (at, n)
+   order by o.n;
+  perform :SCHEMA.announce(array[queue], true);
+  return cardinality(occurrences);
+end $$;
+
+--! split: 525-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -740,7 +953,7 @@ begin
   return false;
 end $$;
 
---! split: 519-prune.sql
+--! split: 526-prune.sql
 -- prune: delete dead letters past their queue's retention, and nodes that ended a week ago. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
 -- Within a queue dead_id grows with died_at, so only the head of each queue is looked at.
@@ -802,7 +1015,7 @@ begin
   return letters + nodes;
 end $$;
 
---! split: 520-repair_slots.sql
+--! split: 527-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -827,7 +1040,7 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 521-recover.sql
+--! split: 528-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -898,12 +1111,14 @@ begin
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
-      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
+      chain, history, tracked)
     select g.queue_name, g.id, 'crash',
            concat_ws(E'\n', format('%s nodes were lost while this batch was in flight; it may be a bystander of another batch''s crash',
                                    g.crashes + 1), g.note, g.last_error),
            g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
-           g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+           g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
+           g.chain, g.history, g.tracked
       from gone g
      where g.kept
   ), back as (
@@ -925,7 +1140,7 @@ begin
    group by d.queue_name, d.reason;
 end $$;
 
---! split: 522-promote.sql
+--! split: 529-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -955,7 +1170,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 523-poll.sql
+--! split: 530-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
@@ -974,7 +1189,7 @@ create or replace function :SCHEMA.poll(
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
   bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
-  max_attempts int, call int, report jsonb
+  max_attempts int, call int, chain_id text, report jsonb
 )
 language plpgsql rows 10
 set search_path = pg_catalog, pg_temp
@@ -1027,7 +1242,45 @@ begin
   end if;
 end $$;
 
---! split: 524-publish.sql
+--! split: 531-progress_of_batch.sql
+-- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
+-- nothing was written (R1, J5).
+--   queue, batch_id, token  the fence
+--   percent, stage          as in write_progress. Of a chain's step: of that step; what is recorded is the whole chain's
+-- The row is locked until the commit, so that nobody recovers it between the look and the write. Only the first call changes
+-- it. Commits asynchronously: a crash of the server may cost the last half second of a progress, and no batch.
+-- Locks: the row, then the progress row.
+create or replace function :SCHEMA.progress_of_batch(
+  queue text, batch_id bigint, token bigint, percent double precision, stage text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  mine record;
+  part double precision := greatest(0, least(100, percent));
+begin
+  select b.chain::json as chain, b.tracked into mine
+    from :SCHEMA.queue_message_batch b
+   where b.queue_name = queue and b.id = batch_id and b.claim_token = token and b.status = 'processing'
+     for no key update;
+  if not found then
+    return false;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  if mine.tracked is null then
+    update :SCHEMA.queue_message_batch b set tracked = true where b.queue_name = queue and b.id = batch_id;
+  end if;
+  if mine.chain is null then
+    perform :SCHEMA.write_progress(batch_id::text, part, stage, 'running');
+  else
+    perform :SCHEMA.write_progress('chain:' || (mine.chain ->> 'id'),
+      (100 * ((mine.chain ->> 'step')::int - 1) + part) / (mine.chain ->> 'steps')::int, stage, 'running');
+  end if;
+  return true;
+end $$;
+
+--! split: 532-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -1081,7 +1334,7 @@ begin
   end if;
 end $$;
 
---! split: 525-purge.sql
+--! split: 533-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -1108,13 +1361,25 @@ begin
   return purged;
 end $$;
 
---! split: 526-redrive.sql
+--! split: 534-reopen.sql
+-- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
+create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform :SCHEMA.write_progress('chain:' || (chain::json ->> 'id'), null, null, 'running');
+  return dead_id;
+end $$;
+
+--! split: 535-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
 --   reasons   only of these; null: any
 --   max_rows  at most this many
--- The messages keep their ids, their headers and their first publish time (D13). Wakes in its own transaction.
+-- The messages keep their ids, their headers and their first publish time (D13), and this death joins their
+-- history. A chain's step keeps the steps that follow it. Wakes in its own transaction.
 -- Locks: the letters in dead_id order, SKIP LOCKED: of two callers each letter goes back once. Then PUB.
 create or replace function :SCHEMA.redrive(queue text, dead_ids bigint[], reasons text[], max_rows int) returns setof bigint
 language plpgsql
@@ -1138,20 +1403,20 @@ begin
   ), back as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, priority, version, created_at, message_count, payload, meta, origin_id, origin_at, positions,
-      max_attempts, stale_after_ms, last_error, quiet)
+      max_attempts, stale_after_ms, last_error, chain, history, tracked, quiet)
     select r.queue_name, r.priority, r.version, clock_timestamp(), r.message_count, r.payload, r.meta,
            coalesce(r.origin_id, r.batch_id), coalesce(r.origin_at, r.created_at), r.positions, r.max_attempts,
-           r.stale_after_ms, r.error, true
+           r.stale_after_ms, r.error, r.chain, :SCHEMA.history_with(r.history, r), r.tracked, true
       from risen r
      order by r.dead_id
   )
-  select r.dead_id from risen r order by r.dead_id;
+  select case when r.chain is null then r.dead_id else :SCHEMA.reopen(r.dead_id, r.chain) end from risen r order by r.dead_id;
   if found then
     perform :SCHEMA.announce(array[queue], true);
   end if;
 end $$;
 
---! split: 527-set_slots.sql
+--! split: 536-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -1171,7 +1436,7 @@ begin
   insert into :SCHEMA.queue_slot (queue_name, slot) select queue, n from generate_series(0, slots - 1) n on conflict do nothing;
 end $$;
 
---! split: 528-register_queue.sql
+--! split: 537-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
@@ -1216,7 +1481,7 @@ begin
   return next;
 end $$;
 
---! split: 529-release.sql
+--! split: 538-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
@@ -1255,7 +1520,7 @@ begin
   end if;
 end $$;
 
---! split: 530-remove_waiting.sql
+--! split: 539-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
@@ -1282,7 +1547,7 @@ begin
   return removed;
 end $$;
 
---! split: 531-retry.sql
+--! split: 540-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -1319,9 +1584,11 @@ begin
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
-      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
+      chain, history, tracked)
     select g.queue_name, g.id, 'attempts', g.why, g.failures + 1, g.crashes, g.owner, g.priority, g.version, g.created_at,
-           g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+           g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
+           g.chain, g.history, g.tracked
       from gone g
      where g.kept
   ), waiting as (
@@ -1344,7 +1611,7 @@ begin
   select m.id, 'divide' from mine m where m.exhausted and m.several;
 end $$;
 
---! split: 532-rise.sql
+--! split: 541-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -1358,7 +1625,7 @@ begin
   end loop;
 end $$;
 
---! split: 533-set_paused.sql
+--! split: 542-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
@@ -1377,7 +1644,7 @@ begin
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 534-settle_part.sql
+--! split: 543-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -1409,10 +1676,11 @@ begin
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
-      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
+      chain, history, tracked)
     select m.queue_name, m.id, d.reason, d.error, m.failures + (d.reason = 'attempts')::int, m.crashes, m.owner, m.priority,
            m.version, m.created_at, 1, d.payload, d.meta, m.origin_id, m.origin_at, array[d.place], m.max_attempts,
-           m.stale_after_ms
+           m.stale_after_ms, m.chain, m.history, m.tracked
       from mine m
      cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
                   as d (payload, meta, place, reason, error)
@@ -1446,7 +1714,7 @@ begin
   return answer;
 end $$;
 
---! split: 535-unconsumable.sql
+--! split: 544-unconsumable.sql
 -- unconsumable: waiting batches that are newer than every live node which knows their queue, per queue (D10).
 --   max_rows  how far into each queue to count; what lies further is not seen
 -- A queue that no live node knows is not counted: its messages wait for a node, not for a version.
@@ -1476,7 +1744,7 @@ begin
    where c.n > 0;
 end $$;
 
---! split: 536-wake_on_insert.sql
+--! split: 545-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger
@@ -1502,3 +1770,9 @@ create trigger queue_message_batch_wake
   after insert on :SCHEMA.queue_message_batch
   for each row when (new.quiet is null)
   execute function :SCHEMA.wake_on_insert();
+
+-- Every way to die inserts here, so that none can forget the progress.
+create trigger dead_message_batch_progress
+  after insert on :SCHEMA.dead_message_batch
+  for each row when (new.chain is not null or new.tracked)
+  execute function :SCHEMA.note_death();

@@ -64,6 +64,9 @@ create table :SCHEMA.queue_message_batch (
   max_attempts     int,                                    -- per publish, instead of the queue's
   stale_after_ms   bigint,                                 -- per publish, instead of the queue's
   last_error       text,
+  chain            text,                                   -- of a chain's step: JSON of the chain's id and its remaining steps
+  history          text,                                   -- of a redriven batch: JSON array of its earlier deaths
+  tracked          boolean,                                -- true: progress was recorded, and its end must be too
   quiet            boolean,                                -- true: the inserter wakes the pollers itself, after its commit
   primary key (queue_name, id)                             -- deliberately not (id): see below
 ) with (
@@ -123,7 +126,10 @@ create table :SCHEMA.dead_message_batch (
   origin_at      timestamptz,
   positions      int[],
   max_attempts   int,
-  stale_after_ms bigint
+  stale_after_ms bigint,
+  chain          text,
+  history        text,
+  tracked        boolean
 ) with (vacuum_truncate = false, toast.vacuum_truncate = false);
 create index dead_message_batch_queue on :SCHEMA.dead_message_batch (queue_name, dead_id);
 
@@ -136,6 +142,32 @@ create table :SCHEMA.node (
   session_at timestamptz,                                  -- when its session lock was first taken; null: it can only be stale
   stopped_at timestamptz
 );
+
+-- How far a batch or a chain has come, for people; `chain:<id>` or the batch's id, or whatever key a caller gave. It outlives
+-- its batch until it is purged.
+create table :SCHEMA.progress (
+  key        text             primary key check (octet_length(key) between 1 and 254),
+  percent    double precision not null default 0 check (percent between 0 and 100),
+  stage      text,
+  state      text             not null default 'running' check (state in ('running', 'finished', 'failed')),
+  updated_at timestamptz      not null default clock_timestamp()
+) with (fillfactor = 50, vacuum_truncate = false);
+create index progress_updated_at on :SCHEMA.progress (updated_at);
+
+-- The schedules of the newest version of each queue. `next_at` is the compare-and-set: of the nodes that find it due, the one
+-- that moves it stores the occurrence.
+create table :SCHEMA.schedule (
+  queue_name text        not null,
+  entry      text        not null,                         -- hash of cron, time zone and message
+  cron       text        not null,
+  time_zone  text        not null,
+  payload    text        not null,                         -- JSON array of one message
+  version    int         not null,                         -- the message's
+  catch_up   int         not null,                         -- missed occurrences that are stored late, at most
+  next_at    timestamptz,                                  -- null: there is none any more
+  last_at    timestamptz,                                  -- the newest occurrence that was stored
+  primary key (queue_name, entry)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- lz4 costs a third of pglz to write. Servers built without it (the embedded one) keep their default.
 do $$

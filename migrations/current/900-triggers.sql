@@ -8,3 +8,9 @@ create trigger queue_message_batch_wake
   after insert on :SCHEMA.queue_message_batch
   for each row when (new.quiet is null)
   execute function :SCHEMA.wake_on_insert();
+
+-- Every way to die inserts here, so that none can forget the progress.
+create trigger dead_message_batch_progress
+  after insert on :SCHEMA.dead_message_batch
+  for each row when (new.chain is not null or new.tracked)
+  execute function :SCHEMA.note_death();

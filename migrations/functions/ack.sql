@@ -1,6 +1,7 @@
 -- ack: these batches are done; they are deleted. The ids that were still ours; a missing one was lost.
 --   queues, ids, tokens  the fence of each batch
--- Locks: the rows in (queue_name, id) order, then the slots they held.
+-- The next step of a chain is stored by the same statement (hand_over): never lost, never twice.
+-- Locks: the rows in (queue_name, id) order, then the slots they held; of a chain's step also PUB of the next one's queue.
 create or replace function :SCHEMA.ack(queues text[], ids bigint[], tokens bigint[]) returns setof bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,9 +14,10 @@ begin
     delete from :SCHEMA.queue_message_batch b
      using (select * from unnest(queues, ids, tokens) as a (q, id, token) order by 1, 2) a
      where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing'
-    returning b.queue_name, b.id
+    returning b.queue_name, b.id, b.chain, b.tracked
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
   )
-  select g.id from gone g;
+  -- What an acknowledgement leaves behind is stored by this very statement. Most leave nothing.
+  select case when g.chain is null and g.tracked is null then g.id else :SCHEMA.hand_over(g.id, g.chain) end from gone g;
 end $$;

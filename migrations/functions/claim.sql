@@ -23,7 +23,7 @@ create or replace function :SCHEMA.claim(
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
   bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
-  max_attempts int, call int
+  max_attempts int, call int, chain_id text
 )
 language plpgsql rows 10
 set search_path = pg_catalog, pg_temp
@@ -85,7 +85,7 @@ begin
      where b.queue_name = queues[i] and b.id = p.id        -- by key, never by ctid: the row may have moved since the snapshot
     returning b.queue_name, b.id, b.claim_token, b.failures, b.crashes, b.priority, b.version, b.message_count,
               b.bytes, b.payload, b.meta, b.created_at, b.origin_id, b.origin_at, b.positions,
-              coalesce(b.max_attempts, q.attempts), p.call;
+              coalesce(b.max_attempts, q.attempts), p.call, b.chain::json ->> 'id';
   end loop;
   if not flush then
     perform set_config('synchronous_commit', 'off', true);

@@ -28,14 +28,14 @@ begin
   ), single as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, status, available_at, priority, version, created_at, failures, crashes, message_count, payload, meta,
-      origin_id, origin_at, positions, max_attempts, stale_after_ms, last_error, quiet)
+      origin_id, origin_at, positions, max_attempts, stale_after_ms, last_error, history, quiet)
     select g.queue_name,
            case when delay_ms > 0 then 'delayed' else 'pending' end,
            case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
            g.priority, g.version, g.created_at,
            case when last_attempt then coalesce(g.max_attempts, r.max_attempts, 5) - 1 else g.failures end,
            g.crashes, 1, m.payload, m.meta, coalesce(g.origin_id, g.id), coalesce(g.origin_at, g.created_at), array[m.place],
-           g.max_attempts, g.stale_after_ms, coalesce(divide.error, g.last_error), true
+           g.max_attempts, g.stale_after_ms, coalesce(divide.error, g.last_error), g.history, true
       from gone g
       left join :SCHEMA.queue r on r.queue_name = g.queue_name
      cross join unnest(payloads, metas, places) with ordinality as m (payload, meta, place, n)

@@ -5,7 +5,7 @@
 --   share, room               payload bytes this queue may take, and the whole answer; a batch that is the first of the queue may
 --                             use all the room, one that is the first of the answer (`first`) any
 --   mark_*                    as in claim
---   most_messages, most_bytes what one call holds. Batches that have neither failed nor crashed share a call while they fit;
+--   most_messages, most_bytes what one call holds. Batches that have neither failed nor crashed, and are no chain's step, share a call while they fit;
 --                             0: every batch is a call of its own
 -- Answers the ids, the call each belongs to (1 to n), their bytes, and whether one was locked and left: others skipped it
 -- meanwhile and must look again.
@@ -31,7 +31,7 @@ begin
   left_one := false;
   if queue <> all (mark_queues) then
     open waiting no scroll for
-      select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 as mergeable
+      select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 and m.chain is null as mergeable
         from :SCHEMA.queue_message_batch m
        where m.queue_name = pick.queue and m.status = 'pending' and m.version <= pick.version
        order by m.priority, m.id
@@ -50,7 +50,7 @@ begin
             from unnest(mark_queues, mark_priorities::bigint[]) k (q, p) where k.q = pick.queue
            order by 1, 2) g
        cross join lateral (
-         select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 as mergeable
+         select m.id, m.bytes, m.message_count, m.failures = 0 and m.crashes = 0 and m.chain is null as mergeable
            from :SCHEMA.queue_message_batch m
           where m.queue_name = pick.queue and m.status = 'pending' and m.version <= pick.version
             and (m.priority, m.id) >= (g.low, g.from_id) and m.priority <= g.high

@@ -16,7 +16,7 @@ create or replace function :SCHEMA.poll(
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
   bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
-  max_attempts int, call int, report jsonb
+  max_attempts int, call int, chain_id text, report jsonb
 )
 language plpgsql rows 10
 set search_path = pg_catalog, pg_temp

@@ -68,12 +68,14 @@ begin
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
-      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
+      chain, history, tracked)
     select g.queue_name, g.id, 'crash',
            concat_ws(E'\n', format('%s nodes were lost while this batch was in flight; it may be a bystander of another batch''s crash',
                                    g.crashes + 1), g.note, g.last_error),
            g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
-           g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms
+           g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
+           g.chain, g.history, g.tracked
       from gone g
      where g.kept
   ), back as (

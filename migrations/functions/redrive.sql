@@ -3,7 +3,8 @@
 --   dead_ids  only these; null: any
 --   reasons   only of these; null: any
 --   max_rows  at most this many
--- The messages keep their ids, their headers and their first publish time (D13). Wakes in its own transaction.
+-- The messages keep their ids, their headers and their first publish time (D13), and this death joins their
+-- history. A chain's step keeps the steps that follow it. Wakes in its own transaction.
 -- Locks: the letters in dead_id order, SKIP LOCKED: of two callers each letter goes back once. Then PUB.
 create or replace function :SCHEMA.redrive(queue text, dead_ids bigint[], reasons text[], max_rows int) returns setof bigint
 language plpgsql
@@ -27,14 +28,14 @@ begin
   ), back as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, priority, version, created_at, message_count, payload, meta, origin_id, origin_at, positions,
-      max_attempts, stale_after_ms, last_error, quiet)
+      max_attempts, stale_after_ms, last_error, chain, history, tracked, quiet)
     select r.queue_name, r.priority, r.version, clock_timestamp(), r.message_count, r.payload, r.meta,
            coalesce(r.origin_id, r.batch_id), coalesce(r.origin_at, r.created_at), r.positions, r.max_attempts,
-           r.stale_after_ms, r.error, true
+           r.stale_after_ms, r.error, r.chain, :SCHEMA.history_with(r.history, r), r.tracked, true
       from risen r
      order by r.dead_id
   )
-  select r.dead_id from risen r order by r.dead_id;
+  select case when r.chain is null then r.dead_id else :SCHEMA.reopen(r.dead_id, r.chain) end from risen r order by r.dead_id;
   if found then
     perform :SCHEMA.announce(array[queue], true);
   end if;

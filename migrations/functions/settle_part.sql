@@ -29,10 +29,11 @@ begin
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
-      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms)
+      payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
+      chain, history, tracked)
     select m.queue_name, m.id, d.reason, d.error, m.failures + (d.reason = 'attempts')::int, m.crashes, m.owner, m.priority,
            m.version, m.created_at, 1, d.payload, d.meta, m.origin_id, m.origin_at, array[d.place], m.max_attempts,
-           m.stale_after_ms
+           m.stale_after_ms, m.chain, m.history, m.tracked
       from mine m
      cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
                   as d (payload, meta, place, reason, error)

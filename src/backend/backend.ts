@@ -10,6 +10,8 @@ import type { Recovery } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import type { SqlExecutor } from "../transaction/executors.js";
 import type { Inspector } from "./inspector.js";
+import type { ProgressStore } from "./progress-store.js";
+import type { ScheduleBook } from "./schedule-book.js";
 
 /** A queue with free slots on a node. */
 export interface Want {
@@ -128,6 +130,8 @@ export interface ListenEvents {
   /** A notification for a queue this session sleeps on; a hint, no more. `marked`: not just a plain publish. */
   onWake(marked: boolean): void;
   onEcho(nonce: string): void;
+  /** Somebody has written the progress of this key; a hint, no more. */
+  onProgress?(key: string): void;
   /** The session is gone; it will not come back by itself. */
   onDown(error: Error): void;
   /** Ends the session, also one that is still being opened. */
@@ -176,6 +180,8 @@ export interface Stored {
 export interface Backend {
   /** What operators ask and do; apart from the data path. */
   readonly inspector: Inspector;
+  readonly progress: ProgressStore;
+  readonly schedules: ScheduleBook;
   /** Stores the batches, all or none. Through `tx` the caller's commit decides. */
   publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<Stored>;
   begin(options?: TransactionOptions): Promise<OpenTransaction>;
@@ -183,7 +189,7 @@ export interface Backend {
   wake(queues: readonly string[], marked: boolean): Promise<void>;
   /** Claims for free slots: no batch to two callers, no more in flight than an exclusive queue's slot allows. */
   poll(request: PollRequest): Promise<PollResult>;
-  /** Success, final. The ids that were still ours. */
+  /** Success, final; of a chain's step, the next one is stored by the same statement. The ids that were still ours. */
   ack(leases: readonly Lease[]): Promise<ReadonlySet<string>>;
   /**
    * One failure more: waits, or dies at its limit. A batch of several messages does not die: it is left in flight and

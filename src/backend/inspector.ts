@@ -30,6 +30,29 @@ export interface BatchView {
   readonly owner?: string;
   /** The text of the last failure or crash. */
   readonly error?: string;
+  /** Of a chain's step: the chain, and what follows this step. */
+  readonly chain?: ChainView;
+  /** Earlier deaths, oldest first, at most twenty: it was redriven after each of them. */
+  readonly history: readonly Death[];
+}
+
+/** The chain a batch is a step of. */
+export interface ChainView {
+  readonly id: string;
+  /** This step, counted from 1. */
+  readonly step: number;
+  readonly steps: number;
+  readonly remaining: readonly { readonly queue: string; readonly payload: string }[];
+}
+
+/** How a batch died before it was redriven. */
+export interface Death {
+  readonly reason: DeadLetterView["reason"];
+  readonly error?: string;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly owner?: string;
+  readonly diedAt: Date;
 }
 
 /** A batch that waits or runs. */
@@ -78,6 +101,8 @@ export interface Inspector {
   peek(queue: string, status: StoredBatch["status"], limit?: number): Promise<readonly StoredBatch[]>;
   /** Dead letters, oldest first, after the one named. */
   dead(filter: DeadFilter & { readonly afterDeadId?: string }): Promise<readonly DeadLetterView[]>;
+  /** How many there are; the limit does not count. */
+  countDead(filter: DeadFilter): Promise<number>;
   /** Puts dead letters back with a fresh count; the messages keep their ids. The `deadId`s of those it put back. */
   redrive(filter: DeadFilter): Promise<readonly string[]>;
   /** Deletes dead letters; how many. */

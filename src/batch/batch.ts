@@ -26,6 +26,8 @@ export interface NewBatch {
   readonly runAt?: Date;
   readonly maxAttempts?: number;
   readonly staleAfterMs?: number;
+  /** Of a chain's step: the chain's state, see `chain/chain.ts`. */
+  readonly chain?: string;
 }
 
 /** The right to settle one batch. The token is random per claim: a late owner's statement matches nothing. */
@@ -55,6 +57,8 @@ export interface Batch extends Lease {
   readonly positions?: readonly number[];
   /** Which handler call of its queue and claim it belongs to, counted from 1 (D1). */
   readonly call: number;
+  /** Of a chain's step. */
+  readonly chainId?: string;
 }
 
 /** The id of a message, the same through retry, division, dead letter and redrive (D13). */

@@ -9,10 +9,13 @@ import { type SourceFile, sourceFiles } from "../support/source-files.js";
 // The first pattern that matches a path says its layer; later layers may import earlier ones.
 const layers: readonly (readonly [string, RegExp])[] = [
   ["ground", /^src\/(errors|time|service|instrument)\.ts$/],
-  ["things", /^src\/(batch|queue)\//],
-  ["ports", /^src\/(backend\/(backend|inspector)\.ts|transaction\/|wake\/signal\.ts)/],
-  ["pure rules", /^src\/(deliver\/(outcome|backoff)\.ts|chain\/|schedule\/cron\.ts)/],
-  ["steps", /^src\/(publish|wake|poll|deliver|schedule|progress)\//],
+  ["things", /^src\/(batch|queue|chain)\//],
+  [
+    "ports",
+    /^src\/(backend\/(backend|inspector|progress-store|schedule-book|chain-view)\.ts|transaction\/|wake\/signal\.ts)/,
+  ],
+  ["pure rules", /^src\/deliver\/(outcome|backoff)\.ts/],
+  ["steps", /^src\/(publish|wake|poll|deliver|schedule|progress|inspect)\//],
   ["implementations", /^src\/(backend\/(postgres|memory)|metrics|tracing|embedded)\//],
   ["doors", /^src\/[a-z-]+\.ts$/],
   ["outside", /^src\/(cli|dashboard|testing)\//],

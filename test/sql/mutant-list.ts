@@ -29,6 +29,17 @@ const fences: readonly Mutant[] = [
   { in: "settle_part", take: "b.claim_token = token and ", noticedBy: lateOwner },
   { in: "divide", take: "b.claim_token = token and ", noticedBy: lateOwner },
   {
+    in: "progress_of_batch",
+    take: "b.claim_token = token and ",
+    noticedBy: [conformance, "a late owner writes nothing"],
+  },
+  { in: "occur", take: "s.next_at = expected and ", noticedBy: [conformance, "an occurrence is stored once"] },
+  {
+    in: "occur",
+    take: " and s.next_at <= clock_timestamp()",
+    noticedBy: [conformance, "an occurrence is stored once"],
+  },
+  {
     in: "claim",
     take: "floor(random() * 9007199254740991)::bigint",
     put: "7",

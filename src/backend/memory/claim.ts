@@ -46,7 +46,7 @@ function pick(store: Store, { queue, limit, version, merge }: Want, room: Room):
     if (row.version > version) continue;
     const limitBytes = picked.length > 0 ? room.share : room.first ? row.bytes : room.all;
     if (taken + row.bytes > limitBytes) break;
-    const mergeable = row.failures === 0 && row.crashes === 0;
+    const mergeable = row.failures === 0 && row.crashes === 0 && row.chain === undefined;
     const fits =
       most !== undefined && open.messages + row.messageCount <= most.messages && open.bytes + row.bytes <= most.bytes;
     if (!(open.mergeable && mergeable && fits)) {

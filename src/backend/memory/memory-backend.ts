@@ -22,6 +22,8 @@ import type {
 import type { Inspector } from "../inspector.js";
 import { claim } from "./claim.js";
 import { MemoryInspector } from "./memory-inspector.js";
+import { MemoryProgress } from "./memory-progress.js";
+import { MemorySchedules } from "./memory-schedules.js";
 import { MemorySession } from "./memory-session.js";
 import { noDatabase, openMemoryTransaction } from "./memory-transaction.js";
 import { recover } from "./recover.js";
@@ -37,12 +39,20 @@ export interface MemoryBackendOptions {
 
 export class MemoryBackend implements Backend {
   readonly inspector: Inspector;
+  readonly progress: MemoryProgress;
+  readonly schedules: MemorySchedules;
   readonly #store: Store;
   readonly #sessions = new Set<MemorySession>();
 
   constructor({ now = () => performance.timeOrigin + performance.now() }: MemoryBackendOptions = {}) {
     this.#store = new Store(now);
-    this.inspector = new MemoryInspector(this.#store, (queue) => this.#tell([queue], true));
+    const wake = (queue: string) => this.#tell([queue], true);
+    this.inspector = new MemoryInspector(this.#store, wake);
+    this.progress = new MemoryProgress(this.#store);
+    this.schedules = new MemorySchedules(this.#store, wake);
+    this.#store.onProgress = (key) => {
+      for (const session of this.#sessions) session.hearProgress(key);
+    };
   }
 
   async publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<Stored> {
@@ -80,7 +90,7 @@ export class MemoryBackend implements Backend {
   }
 
   async ack(leases: readonly Lease[]) {
-    return ack(this.#store, leases);
+    return ack(this.#store, leases, (queue) => this.#tell([queue], true));
   }
 
   async retry(failures: readonly FailedBatch[]) {

@@ -1,4 +1,5 @@
 /** What operators ask and do, on the memory backend's tables. */
+import { chainKey, decodeChain } from "../../chain/chain.js";
 import type {
   DeadFilter,
   DeadLetterView,
@@ -12,6 +13,8 @@ import { type DeadRow, type Row, viewOf } from "./row.js";
 import type { NodeRecord, Store } from "./store.js";
 
 const defaultLimit = 1_000;
+/** Deaths that are remembered. */
+const longestHistory = 20;
 
 export class MemoryInspector implements Inspector {
   readonly #store: Store;
@@ -45,14 +48,28 @@ export class MemoryInspector implements Inspector {
     }));
   }
 
+  async countDead(filter: DeadFilter): Promise<number> {
+    return this.#letters({ ...filter, limit: Number.POSITIVE_INFINITY }).length;
+  }
+
   async redrive(filter: DeadFilter): Promise<readonly string[]> {
     const letters = this.#letters(filter);
     for (const letter of letters) {
       this.#store.dead.delete(letter.deadSeq);
       const origin = { originId: letter.originId ?? letter.batchId, originAt: letter.originAt ?? letter.createdAt };
       const { deadSeq: _, batchId, reason, error, diedAt, failures, crashes, owner, ...content } = letter;
+      const death = {
+        reason,
+        error,
+        failures,
+        crashes,
+        diedAt: new Date(diedAt),
+        ...(owner === undefined ? {} : { owner }),
+      };
+      const history = [...(letter.history ?? []), death].slice(-longestHistory);
+      if (letter.chain !== undefined) this.#store.writeProgress(chainKey(decodeChain(letter.chain).id), {});
       this.#store.insert(
-        { ...content, ...origin, createdAt: this.#store.now() },
+        { ...content, ...origin, history, createdAt: this.#store.now() },
         { seq: this.#store.nextId(), lastError: error },
       );
     }

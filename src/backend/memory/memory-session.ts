@@ -64,6 +64,10 @@ export class MemorySession implements ListenSession {
     this.#later(() => this.#events.onEcho(nonce));
   }
 
+  hearProgress(key: string): void {
+    this.#later(() => this.#events.onProgress?.(key));
+  }
+
   // After the verb that caused it, as a notification comes after the commit.
   #later(tell: () => void): void {
     setImmediate(() => {

@@ -1,7 +1,9 @@
 /** A batch as the memory backend keeps it, with the columns of the table it stands for. */
 import { type Batch, messageId, type NewBatch } from "../../batch/batch.js";
 import { decodePayload } from "../../batch/payload.js";
-import type { BatchView } from "../inspector.js";
+import { decodeChain } from "../../chain/chain.js";
+import { chainViewOf } from "../chain-view.js";
+import type { BatchView, Death } from "../inspector.js";
 
 /** What a dead letter keeps of its batch. */
 export interface RowContent {
@@ -19,6 +21,9 @@ export interface RowContent {
   readonly positions?: readonly number[] | undefined;
   readonly maxAttempts?: number | undefined;
   readonly staleAfterMs?: number | undefined;
+  /** Of a chain's step: the chain's state. */
+  readonly chain?: string | undefined;
+  readonly history?: readonly Death[] | undefined;
 }
 
 type Status = "pending" | "delayed" | "processing";
@@ -41,6 +46,8 @@ export interface Row extends RowContent {
   payload: string;
   meta?: string | undefined;
   positions?: readonly number[] | undefined;
+  /** Progress was recorded, and its end must be too. */
+  tracked?: boolean;
 }
 
 /** A batch given up. */
@@ -68,6 +75,7 @@ export function contentOf(batch: NewBatch, createdAt: number): RowContent {
     meta: batch.meta,
     maxAttempts: batch.maxAttempts,
     staleAfterMs: batch.staleAfterMs,
+    chain: batch.chain,
   };
 }
 
@@ -90,6 +98,7 @@ export function claimedBatch(row: Row, maxAttempts: number, call: number): Batch
     originId: row.originId ?? row.id,
     ...(row.meta === undefined ? {} : { meta: row.meta }),
     ...(row.positions === undefined ? {} : { positions: row.positions }),
+    ...(row.chain === undefined ? {} : { chainId: decodeChain(row.chain).id }),
   };
 }
 
@@ -116,5 +125,7 @@ export function viewOf(
     ...(row.meta === undefined ? {} : { meta: row.meta }),
     ...(row.owner === undefined ? {} : { owner: row.owner }),
     ...(error === undefined ? {} : { error }),
+    ...(row.chain === undefined ? {} : { chain: chainViewOf(row.chain) }),
+    history: row.history ?? [],
   };
 }

@@ -1,11 +1,27 @@
 /** Ends leases: the settling SQL functions, on the memory backend's tables. Each acts only where the lease is still held. */
 import type { Lease } from "../../batch/batch.js";
+import { chainKey, chainPercent, decodeChain, nextBatch } from "../../chain/chain.js";
 import type { DeadBatch, Division, FailedBatch, PartialSettlement } from "../backend.js";
 import type { Row } from "./row.js";
 import type { Store } from "./store.js";
 
-export function ack(store: Store, leases: readonly Lease[]): Set<string> {
-  return each(store, leases, (row) => store.remove(row));
+/** @param onNext - told of the queue a chain goes on in */
+export function ack(store: Store, leases: readonly Lease[], onNext: (queue: string) => void): Set<string> {
+  return each(store, leases, (row) => {
+    store.remove(row);
+    if (row.chain !== undefined) handOver(store, row.chain, onNext);
+    else if (row.tracked) store.writeProgress(row.id, { percent: 100, state: "finished" });
+  });
+}
+
+function handOver(store: Store, chain: string, onNext: (queue: string) => void): void {
+  const state = decodeChain(chain);
+  const next = nextBatch(state);
+  const percent = next === undefined ? 100 : chainPercent(state, 100);
+  store.writeProgress(chainKey(state.id), { percent, state: next === undefined ? "finished" : "running" });
+  if (next === undefined) return;
+  store.publish(next, store.nextId());
+  onNext(next.queue);
 }
 
 export function release(store: Store, leases: readonly Lease[], delayMs: number): Set<string> {

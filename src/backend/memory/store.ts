@@ -4,7 +4,10 @@
  */
 import { randomInt } from "node:crypto";
 import type { Lease, NewBatch } from "../../batch/batch.js";
+import { chainKey, decodeChain } from "../../chain/chain.js";
 import type { Depth } from "../inspector.js";
+import type { Progress, ProgressUpdate } from "../progress-store.js";
+import type { KeptSchedule } from "./memory-schedules.js";
 import { contentOf, type DeadRow, type Row, type RowContent } from "./row.js";
 import { SortedList } from "./sorted-list.js";
 
@@ -56,6 +59,10 @@ export class Store {
   readonly nodes = new Map<string, NodeRecord>();
   /** Life locks: how many sessions hold each owner's. */
   readonly alive = new Map<string, number>();
+  readonly progress = new Map<string, Progress>();
+  readonly schedules = new Map<string, KeptSchedule>();
+  /** Told of each progress that is written. */
+  onProgress: (key: string) => void = () => undefined;
   readonly #queues = new Map<string, QueueRecord>();
   #lastSeq = 0;
   #lastDead = 0;
@@ -154,11 +161,26 @@ export class Store {
     if (!this.queue(row.queue).deadLetter) return;
     this.#lastDead += 1;
     const { queue, priority, version, createdAt, messageCount, bytes, payload, meta } = row;
-    const { originId, originAt, positions, maxAttempts, staleAfterMs, failures, crashes, owner } = row;
+    const { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner } = row;
     const content = { queue, priority, version, createdAt, messageCount, bytes, payload, meta };
-    const rest = { originId, originAt, positions, maxAttempts, staleAfterMs, failures, crashes, owner };
+    const rest = { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner };
     const death = { deadSeq: this.#lastDead, batchId: row.id, diedAt: this.now() };
     this.dead.set(this.#lastDead, { ...content, ...rest, ...death, ...letter });
+    if (chain !== undefined) this.writeProgress(chainKey(decodeChain(chain).id), { state: "failed" });
+    else if (row.tracked) this.writeProgress(row.id, { state: "failed" });
+  }
+
+  writeProgress(key: string, { percent, stage, state = "running" }: ProgressUpdate): void {
+    const known = this.progress.get(key);
+    const shown = stage ?? known?.stage;
+    this.progress.set(key, {
+      key,
+      percent: Math.max(0, Math.min(100, percent ?? known?.percent ?? 0)),
+      state,
+      updatedAt: new Date(this.now()),
+      ...(shown === undefined ? {} : { stage: shown }),
+    });
+    this.onProgress(key);
   }
 
   depth(queue: string): Depth {

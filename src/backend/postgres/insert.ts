@@ -15,6 +15,7 @@ const columns = [
   "meta",
   "max_attempts",
   "stale_after_ms",
+  "chain",
   "quiet",
   "status",
   "available_at",
@@ -38,6 +39,7 @@ function insertStatement(schema: string, batches: readonly NewBatch[], quiet: bo
       bind(batch.meta, "text"),
       bind(batch.maxAttempts, "int"),
       bind(batch.staleAfterMs, "bigint"),
+      bind(batch.chain, "text"),
       quiet ? "true" : "null",
       delay === "null" ? "'pending'" : "'delayed'",
       delay,
@@ -119,6 +121,7 @@ export async function insertOne(
 }
 
 /** Whether a batch has none of the options that `insert_one` does not know. */
-export function isPlain({ delayMs = 0, runAt, maxAttempts, staleAfterMs }: NewBatch): boolean {
-  return delayMs <= 0 && runAt === undefined && maxAttempts === undefined && staleAfterMs === undefined;
+export function isPlain({ delayMs = 0, runAt, maxAttempts, staleAfterMs, chain }: NewBatch): boolean {
+  const isOrdinary = maxAttempts === undefined && staleAfterMs === undefined && chain === undefined;
+  return isOrdinary && delayMs <= 0 && runAt === undefined;
 }

@@ -38,7 +38,8 @@ export async function openListenSession(
   let onStop: () => void = () => undefined;
   const session = new Session(listening, schema, () => events.signal.removeEventListener("abort", onStop));
   subscriber.notifications.on(schema.name, (payload) => {
-    if (session.isAsleepOn(payload)) events.onWake(payload.endsWith("!"));
+    if (payload.startsWith("%")) events.onProgress?.(payload.slice(1));
+    else if (session.isAsleepOn(payload)) events.onWake(payload.endsWith("!"));
   });
   subscriber.notifications.on(echo, (nonce) => events.onEcho(nonce));
   const down = new Promise<never>((_, reject) => {

@@ -29,6 +29,8 @@ import { insertAll, insertOne, insertPortions, isPlain } from "./insert.js";
 import { echoChannel, openListenSession } from "./listen.js";
 import { checkMigrated } from "./migrate.js";
 import { PostgresInspector } from "./postgres-inspector.js";
+import { PostgresProgress } from "./postgres-progress.js";
+import { PostgresSchedules } from "./postgres-schedules.js";
 import { answersOf, batchesOf, leaseArrays } from "./rows.js";
 import { type SchemaName, schemaName } from "./schema-name.js";
 import { isPassing, isUnanswered } from "./sqlstate.js";
@@ -43,6 +45,8 @@ export interface PostgresBackendOptions extends Partial<ConnectionOptions> {
 
 export class PostgresBackend implements Backend {
   readonly inspector: Inspector;
+  readonly progress: PostgresProgress;
+  readonly schedules: PostgresSchedules;
   readonly #connections: Connections;
   readonly #schema: SchemaName;
   /** Publishes of this process under way. */
@@ -54,6 +58,8 @@ export class PostgresBackend implements Backend {
     this.#connections = new Connections({ ...options, onIdleError });
     this.#schema = schemaName(schema);
     this.inspector = new PostgresInspector(this.#connections, this.#schema);
+    this.progress = new PostgresProgress(this.#connections, this.#schema);
+    this.schedules = new PostgresSchedules(this.#connections, this.#schema);
   }
 
   async publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<Stored> {

@@ -1,10 +1,12 @@
 /** What operators ask and do, in SQL. Counts are bounded, so that a backlog of millions costs what ten thousand do. */
 import { messageId } from "../../batch/batch.js";
 import { decodePayload } from "../../batch/payload.js";
+import { chainViewOf } from "../chain-view.js";
 import type {
   BatchView,
   DeadFilter,
   DeadLetterView,
+  Death,
   Depth,
   Inspector,
   NodeView,
@@ -72,6 +74,15 @@ export class PostgresInspector implements Inspector {
       reason: row.reason as DeadLetterView["reason"],
       diedAt: row.died_at as Date,
     }));
+  }
+
+  async countDead(filter: DeadFilter): Promise<number> {
+    const rows = await this.#query(
+      `select count(*) from ${this.#schema}.dead_message_batch
+        where queue_name = $1 and ($2::bigint[] is null or dead_id = any ($2)) and ($3::text[] is null or reason = any ($3))`,
+      filterOf(filter).slice(0, 3),
+    );
+    return Number(rows[0]?.count);
   }
 
   async redrive(filter: DeadFilter): Promise<readonly string[]> {
@@ -161,8 +172,25 @@ function viewOf(row: Record<string, unknown>, batchId: string, error: string | n
     ...(row.meta === null ? {} : { meta: row.meta as string }),
     ...(row.owner === null ? {} : { owner: row.owner as string }),
     ...(error === null ? {} : { error: readStoredText(error) }),
+    ...(row.chain === null ? {} : { chain: chainViewOf(row.chain as string) }),
+    history: row.history === null ? [] : historyOf(row.history as string),
   };
 }
+
+function historyOf(stored: string): readonly Death[] {
+  return (JSON.parse(stored) as StoredDeath[]).map(({ error, owner, diedAt, ...counts }) => ({
+    ...counts,
+    diedAt: new Date(diedAt),
+    ...(error === null ? {} : { error: readStoredText(error) }),
+    ...(owner === null ? {} : { owner }),
+  }));
+}
+
+type StoredDeath = Pick<Death, "reason" | "failures" | "crashes"> & {
+  readonly error: string | null;
+  readonly owner: string | null;
+  readonly diedAt: string;
+};
 
 function positionsOf({ positions }: Record<string, unknown>): { positions?: readonly number[] } {
   return positions === null ? {} : { positions: positions as number[] };

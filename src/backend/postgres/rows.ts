@@ -21,6 +21,7 @@ interface ClaimedRow {
   readonly positions: number[] | null;
   readonly max_attempts: number;
   readonly call: number;
+  readonly chain_id: string | null;
 }
 
 /** The rows of a claim. */
@@ -46,6 +47,7 @@ function batchOf(row: ClaimedRow): Batch {
     call: row.call,
     originId: row.origin_id ?? row.id,
     ...(row.positions === null ? {} : { positions: row.positions }),
+    ...(row.chain_id === null ? {} : { chainId: row.chain_id }),
   };
 }
 

@@ -46,6 +46,17 @@ export const inspectCases: readonly ConformanceCase[] = [
       assert.deepEqual([again.failures, again.crashes, again.meta], [0, 0, '[{"h":"1"}]']);
       assert.equal(messageId(again, 0), `${batch.id}.1`);
       assert.equal(again.publishedAt.getTime(), batch.publishedAt.getTime());
+      await subject.backend.deadLetter([{ lease: again, reason: "rejected", error: "y \u0000" }]);
+      assert.equal(await subject.backend.inspector.countDead({ queue }), 1);
+      await subject.backend.inspector.redrive({ queue });
+      const [view] = await subject.backend.inspector.peek(queue, "pending");
+      assert.deepEqual(
+        view?.history.map(({ reason, error, diedAt }) => [reason, error, diedAt instanceof Date]),
+        [
+          ["schema", "x", true],
+          ["rejected", "y \u0000", true],
+        ],
+      );
     },
   },
   {

@@ -1,17 +1,20 @@
 /** The conformance suite: what a backend must do, whichever it is. */
 import { ackCases } from "./ack.js";
 import type { ConformanceCase } from "./case.js";
+import { chainCases } from "./chain.js";
 import { claimCases } from "./claim.js";
 import { deadLetterCases } from "./dead-letter.js";
 import { divideCases } from "./divide.js";
 import { heartbeatCases } from "./heartbeat.js";
 import { inspectCases } from "./inspect.js";
 import { listenCases } from "./listen.js";
+import { progressCases } from "./progress.js";
 import { publishCases } from "./publish.js";
 import { recoverCases } from "./recover.js";
 import { registerCases } from "./register.js";
 import { releaseCases } from "./release.js";
 import { retryCases } from "./retry.js";
+import { scheduleCases } from "./schedule.js";
 import { settlePartCases } from "./settle-part.js";
 
 function tidied({ run, ...one }: ConformanceCase): ConformanceCase {
@@ -32,6 +35,9 @@ const cases: Readonly<Record<string, readonly ConformanceCase[]>> = {
   register: registerCases,
   listen: listenCases,
   inspect: inspectCases,
+  chain: chainCases,
+  progress: progressCases,
+  schedule: scheduleCases,
 };
 
 /** Every case, by verb. Run each with a {@link Subject} made of the backend; they may share one, and run one after another. */
