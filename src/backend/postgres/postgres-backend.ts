@@ -4,7 +4,6 @@
  * pooler works.
  */
 import type { Lease, NewBatch } from "../../batch/batch.js";
-import type { Recovery } from "../../instrument.js";
 import type { QueueDefinition } from "../../queue/queue.js";
 import type { SqlExecutor } from "../../transaction/executors.js";
 import type {
@@ -31,7 +30,7 @@ import { checkMigrated } from "./migrate.js";
 import { PostgresInspector } from "./postgres-inspector.js";
 import { PostgresProgress } from "./postgres-progress.js";
 import { PostgresSchedules } from "./postgres-schedules.js";
-import { answersOf, batchesOf, leaseArrays } from "./rows.js";
+import { answersOf, batchesOf, leaseArrays, type Report, recoveryOf } from "./rows.js";
 import { type SchemaName, schemaName } from "./schema-name.js";
 import { isPassing, isUnanswered } from "./sqlstate.js";
 import { storableText } from "./stored-text.js";
@@ -275,17 +274,6 @@ export class PostgresBackend implements Backend {
     const { rows } = await this.#connections.query(statement, values);
     return rows;
   }
-}
-
-interface Report {
-  readonly due?: number;
-  readonly scan?: number;
-  readonly publishing?: boolean;
-  readonly recovered?: readonly { queue_name: string; reason: "orphan" | "stale"; recovered: number; died: number }[];
-}
-
-function recoveryOf({ queue_name, ...counts }: NonNullable<Report["recovered"]>[number]): Recovery {
-  return { queue: queue_name, ...counts };
 }
 
 function idsOf(rows: readonly Record<string, unknown>[]): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 /** Database rows to batches and back. 64-bit ids arrive as strings and stay strings. */
 import type { Batch, Lease } from "../../batch/batch.js";
+import type { Recovery } from "../../instrument.js";
 import type { HeartbeatAnswer } from "../backend.js";
 
 /** A row of `claim`, as pg gives it. */
@@ -64,4 +65,16 @@ export function leaseArrays(leases: readonly Lease[]): [string[], string[], stri
 /** The rows of `heartbeat`, which both the pool and the LISTEN session ask. */
 export function answersOf(rows: readonly Record<string, unknown>[]): ReadonlyMap<string, HeartbeatAnswer> {
   return new Map(rows.map(({ id, answer }) => [id as string, answer as HeartbeatAnswer]));
+}
+
+/** What `poll` has to say besides its batches. */
+export interface Report {
+  readonly due?: number;
+  readonly scan?: number;
+  readonly publishing?: boolean;
+  readonly recovered?: readonly { queue_name: string; reason: "orphan" | "stale"; recovered: number; died: number }[];
+}
+
+export function recoveryOf({ queue_name, ...counts }: NonNullable<Report["recovered"]>[number]): Recovery {
+  return { queue: queue_name, ...counts };
 }
