@@ -1,9 +1,12 @@
 /** The message of the benchmarks: an order of about 600 bytes of JSON. */
 import type { OrderPlaced } from "../generated/index.js";
 
-export function order(number: number): OrderPlaced {
+const sent = "Please ring twice, the bell is quiet. Sent at ";
+
+/** @param sentAt - by the machine's monotonic clock, `process.hrtime.bigint()`: the same in all its processes */
+export function order(id: string, sentAt: bigint): OrderPlaced {
   return {
-    orderId: `o-${number}`,
+    orderId: `o-${id}`,
     customer: { customerId: "c-4711", name: "Zoë Çelik", email: "zoe.celik@example.org" },
     address: { name: "Zoë Çelik", street: "Karl-Marx-Allee 12", city: "Berlin", postalCode: "10178", country: "DE" },
     lines: [
@@ -14,7 +17,12 @@ export function order(number: number): OrderPlaced {
     total: 65.3,
     currency: "EUR",
     payment: { method: "card", token: "tok_5f2b9a7c" },
-    note: "Please ring twice, the bell is quiet.",
+    note: `${sent}${sentAt}`,
     placedAt: "2026-11-30T12:00:00Z",
   };
+}
+
+/** When the order was made, by the clock it was made with. */
+export function sentAtOf({ note }: OrderPlaced): bigint {
+  return BigInt((note ?? "").slice(sent.length));
 }

@@ -5,57 +5,95 @@ import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
 import pg from "pg";
-import type { ComparisonResult } from "./measure.js";
+import type { ComparisonResult, JudgedPledge } from "./measure.js";
 
 export interface Report {
   readonly scenario: string;
-  readonly machine: object;
-  readonly server: object;
+  readonly description: string;
+  readonly at: string;
   readonly commit: string;
-  readonly measureMs: number;
+  readonly machine: Readonly<Record<string, unknown>>;
+  readonly server: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Versions. */
+  readonly systems: Readonly<Record<string, string>>;
+  readonly systemsRunOn: string;
   readonly results: readonly ComparisonResult[];
 }
 
-export async function describeServer(connectionString: string): Promise<object> {
+export const resultsFolder = join(import.meta.dirname, "results");
+
+const tellingSettings = [
+  "server_version",
+  "fsync",
+  "synchronous_commit",
+  "full_page_writes",
+  "wal_sync_method",
+  "shared_buffers",
+  "max_connections",
+];
+
+export async function describeServer(connectionString: string): Promise<Readonly<Record<string, string>>> {
   const client = new pg.Client(connectionString);
   await client.connect();
-  const { rows } = await client.query(
-    "select name, setting from pg_settings where name in ('server_version', 'fsync', 'synchronous_commit', 'shared_buffers', 'max_connections', 'commit_delay')",
+  const { rows } = await client.query<{ name: string; shown: string }>(
+    "select name, current_setting(name) as shown from pg_settings where name = any ($1) order by array_position($1, name)",
+    [tellingSettings],
   );
   await client.end();
-  return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  return Object.fromEntries(rows.map(({ name, shown }) => [name, shown]));
 }
 
-export function describeMachine(): object {
+export function describeMachine(): Readonly<Record<string, unknown>> {
   const [cpu] = cpus();
   return { cpu: cpu?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version };
 }
 
 export function currentCommit(): string {
+  const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
   try {
-    return execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+    const isChanged = git("status", "--porcelain", "--", "src", "migrations", "generated", "bench") !== "";
+    return `${git("rev-parse", "--short", "HEAD")}${isChanged ? ", with changes that are not committed" : ""}`;
   } catch {
     return "unknown";
   }
 }
 
-export function tableOf({ title, unit, repeats, measurements }: ComparisonResult): string {
-  const table = new Table({ head: [title, `${unit}, median of ${repeats}`, "lowest", "highest", "ratio", "promised"] });
-  for (const { contender, median, lowest, highest, ratio, promised, kept } of measurements) {
-    const verdict = promised === undefined ? "" : `${promised} ${kept ? "kept" : "NOT KEPT"}`;
-    table.push([contender, rounded(median), rounded(lowest), rounded(highest), ratio.toFixed(2), verdict]);
+export function tableOf({ title, unit, repeats, measurements, winner, pledges }: ComparisonResult): string {
+  const also = Object.keys(measurements[0]?.also ?? {});
+  const head = [title, `${unit}, median of ${repeats}`, "lowest to highest", "ratio", ...also];
+  const table = new Table({ head, style: { head: [], border: [], compact: true } });
+  for (const { contender, median, lowest, highest, ratio, also: more } of measurements) {
+    table.push([
+      contender === winner ? `${contender} *` : contender,
+      rounded(median),
+      `${rounded(lowest)} to ${rounded(highest)}`,
+      rounded(ratio),
+      ...also.map((name) => rounded(more[name] ?? Number.NaN)),
+    ]);
   }
-  return table.toString();
+  return [table.toString(), ...pledges.map((pledge) => `  ${pledgeText(pledge)}`)].join("\n");
+}
+
+/** One pledge and what came of it. */
+export function pledgeText({ contender, of, against, bound, better, measured, kept }: JudgedPledge): string {
+  const what = of === undefined ? contender : `${contender}, ${of},`;
+  const than =
+    against === undefined ? "" : ` of ${against.length === 1 ? against[0] : `the best of ${against.join(", ")}`}`;
+  const direction = better === undefined ? "pledged" : better === "more" ? "at least" : "at most";
+  return `${kept ? "kept" : "NOT KEPT"}: ${what} ${rounded(measured)}${than === "" ? "" : " times that"}${than}; ${direction} ${bound}`;
+}
+
+/** Three digits that tell, and thousands apart. */
+export function rounded(value: number): string {
+  if (!Number.isFinite(value)) return "-";
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(3)));
 }
 
 export async function save(report: Report): Promise<string> {
-  const folder = join(import.meta.dirname, "results");
-  await mkdir(folder, { recursive: true });
-  const file = join(folder, `${report.scenario}.json`);
+  await mkdir(resultsFolder, { recursive: true });
+  const file = join(resultsFolder, `${report.scenario}.json`);
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
   return file;
-}
-
-function rounded(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toPrecision(3);
 }

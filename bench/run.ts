@@ -1,19 +1,23 @@
 /** `npm run bench -- <scenario|all>`: measures contenders side by side on one server. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Command } from "commander";
-import pg from "pg";
-import { migrate } from "../src/backend/postgres/migrate.js";
+import { Command, InvalidArgumentError } from "commander";
 import { startEmbeddedPostgres } from "../src/embedded/embedded.js";
-import { type ComparisonResult, measure } from "./measure.js";
-import { currentCommit, describeMachine, describeServer, save, tableOf } from "./report.js";
-import type { Scenario } from "./scenario.js";
+import { savePage } from "./page.js";
+import { currentCommit, describeMachine, describeServer, type Report, save, tableOf } from "./report.js";
+import { type RunOptions, runScenario } from "./run-scenario.js";
+import type { Scenario, Size } from "./scenario.js";
+import { installedPeers, nodeOfSystems, postrider } from "./systems/catalogue.js";
 
 interface Options {
-  readonly measureMs: string;
-  readonly repeats: string;
+  readonly measureMs: number;
+  readonly repeats: number;
+  readonly rtt?: { readonly minMs: number; readonly maxMs: number };
+  readonly tiny?: true;
+  readonly long?: true;
+  readonly peers: boolean;
   readonly save: boolean;
-  readonly json: boolean;
+  readonly json?: true;
 }
 
 const scenarioFolder = join(import.meta.dirname, "scenarios");
@@ -30,62 +34,75 @@ async function loadScenario(name: string): Promise<Scenario> {
   return scenario;
 }
 
-async function runScenario(name: string, options: Options): Promise<void> {
+async function report(name: string, options: Options, serverUrl: string): Promise<void> {
   const scenario = await loadScenario(name);
-  const measureMs = Number(options.measureMs);
+  const size: Size = options.tiny ? "tiny" : options.long ? "long" : "full";
+  const note = (text: string) => void process.stderr.write(`  ${text}\n`);
   process.stderr.write(`\n${scenario.name}: ${scenario.description}\n`);
-  const directory = join(import.meta.dirname, "..", ".postrider", "bench");
-  const server = await startEmbeddedPostgres({ directory });
-  const database = await freshDatabase(server.connectionString);
-  try {
-    const note = (text: string) => void process.stderr.write(`  ${text}\n`);
-    const results: ComparisonResult[] = [];
-    for (const comparison of await scenario.prepare({ ...database, measureMs, note })) {
-      const result = await measure(comparison, Number(options.repeats));
-      results.push(result);
-      if (!options.json) process.stdout.write(`${tableOf(result)}\n`);
-    }
-    const report = {
-      scenario: scenario.name,
-      machine: describeMachine(),
-      server: await describeServer(database.connectionString),
-      commit: currentCommit(),
-      measureMs,
-      results,
-    };
-    if (options.json) process.stdout.write(`${JSON.stringify(report)}\n`);
-    if (options.save) note(`saved to ${await save(report)}`);
-  } finally {
-    await database.drop();
-    await server.stop();
-  }
+  const peers = options.peers ? installedPeers() : [];
+  if (options.peers && peers.length === 0) note("no peers: npm ci --prefix bench/peers");
+  const run: RunOptions = {
+    ...options,
+    size,
+    peers,
+    note,
+    measured: (result) => !options.json && void process.stdout.write(`${tableOf(result)}\n`),
+  };
+  const results = await runScenario(scenario, serverUrl, run);
+  const { measureMs, repeats, rtt } = options;
+  const whole: Report = {
+    scenario: scenario.name,
+    description: scenario.description,
+    at: new Date().toISOString(),
+    commit: currentCommit(),
+    machine: describeMachine(),
+    server: await describeServer(serverUrl),
+    settings: { size, measureMs, repeats, ...(rtt && { "rtt, ms": `${rtt.minMs} to ${rtt.maxMs}` }) },
+    systems: Object.fromEntries([postrider, ...peers].map(({ title, version }) => [title, version])),
+    systemsRunOn: nodeOfSystems() === process.execPath ? process.version : "the npm package node in bench/peers",
+    results,
+  };
+  if (options.json) process.stdout.write(`${JSON.stringify(whole)}\n`);
+  if (options.save) note(`saved to ${await save(whole)}`);
 }
 
-async function freshDatabase(serverUrl: string) {
-  const name = `postrider_bench_${process.pid}`;
-  const admin = new pg.Client(serverUrl);
-  await admin.connect();
-  await admin.query(`drop database if exists ${name} with (force)`);
-  await admin.query(`create database ${name}`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  await migrate({ database: { connectionString: url.href } });
-  const drop = async () => {
-    await admin.query(`drop database if exists ${name} with (force)`);
-    await admin.end();
-  };
-  return { connectionString: url.href, drop };
+async function main(name: string, options: Options): Promise<void> {
+  const names = name === "all" ? await scenarioNames() : [name];
+  const server = await startEmbeddedPostgres({ directory: join(import.meta.dirname, "..", ".postrider", "bench") });
+  try {
+    for (const each of names) await report(each, options, server.connectionString);
+  } finally {
+    await server.stop();
+  }
+  if (options.save) process.stderr.write(`  the report: ${await savePage()}\n`);
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError("a whole number above 0 is wanted");
+}
+
+function range(text: string): { minMs: number; maxMs: number } {
+  const [minMs, maxMs = minMs] = text.split("-").map(Number);
+  if (minMs === undefined || maxMs === undefined || !(minMs >= 0) || !(maxMs >= minMs)) {
+    throw new InvalidArgumentError("milliseconds are wanted: 5, or 2-8");
+  }
+  return { minMs, maxMs };
 }
 
 await new Command("bench")
-  .description("Measures the product beside plain SQL, on the embedded PostgreSQL or the one of DATABASE_URL.")
+  .description(
+    "Measures the product beside plain SQL and its peers, on the embedded PostgreSQL or the one of DATABASE_URL.",
+  )
   .argument("<scenario>", "its name, or all")
-  .option("--measure-ms <ms>", "time of one measurement", "2000")
-  .option("--repeats <n>", "measurements of each contender", "5")
+  .option("--measure-ms <ms>", "time of one measurement", positive, 2_000)
+  .option("--repeats <n>", "measurements of each contender", positive, 5)
+  .option("--rtt <min-max>", "simulated network: ms added to each round trip to the database", range)
+  .option("--tiny", "seconds in all: shows that it works, and measures nothing")
+  .option("--long", "also what takes ten minutes and more")
+  .option("--no-peers", "only the product and plain SQL")
   .option("--no-save", "leave bench/results alone")
-  .option("--json", "print JSON instead of tables", false)
-  .action(async (name: string, options: Options) => {
-    const names = name === "all" ? await scenarioNames() : [name];
-    for (const each of names) await runScenario(each, options);
-  })
+  .option("--json", "print JSON instead of tables")
+  .action(main)
   .parseAsync();

@@ -1,84 +1,67 @@
-/** Publishing beside plain SQL: one awaiting caller, sixty-four, and in bulk. Validation is on. */
-import pg from "pg";
-import { createClient } from "../../generated/index.js";
-import { order } from "../order.js";
-import type { Bench, Comparison, Scenario } from "../scenario.js";
+/** Publishing: one awaiting caller, sixty-four, and in bulk. Every message is validated by the product, by nobody else. */
+import { type ContestOptions, lasting, queueNames } from "../contest.js";
+import type { Bench, Comparison, Pledge, Scenario } from "../scenario.js";
+import { plainHundreds, plainRows, postrider, type SystemEntry } from "../systems/catalogue.js";
+
+const postriderUnbuffered: SystemEntry = { ...postrider, title: "postrider, buffer: false" };
 
 export const scenario: Scenario = {
   name: "publish",
-  description: "messages stored a second, each caller awaiting its publish",
-  prepare: async (bench) => {
-    const plain = new pg.Pool({ connectionString: bench.connectionString, max: 10 });
-    plain.on("error", () => undefined);
-    await plain.query("create table plain (id bigint generated always as identity primary key, payload text not null)");
-    const comparisons: Comparison[] = [
-      awaiting(bench, plain, 1, 0.7),
-      awaiting(bench, plain, 64, 8),
-      bulk(bench, plain),
-    ];
-    return comparisons;
-  },
+  description:
+    "One process stores orders of about 600 bytes; nobody consumes. Each caller awaits its publish, which resolves when the order is committed, before it makes the next.",
+  prepare: async (bench) => [
+    publishing(bench, "1 awaiting caller", 1, 1, plainRows, [
+      { contender: postrider.title, against: [plainRows.title], bound: 0.7 },
+    ]),
+    publishing(bench, "64 awaiting callers", 64, 1, plainRows, [
+      { contender: postrider.title, against: [plainRows.title], bound: 8 },
+      { contender: postrider.title, against: ["pg-boss", "graphile-worker"], bound: 80 },
+    ]),
+    publishing(bench, "bulk, 4 callers, 100 messages a call", 4, 100, plainHundreds, [
+      { contender: postrider.title, against: [plainHundreds.title], bound: 0.75 },
+    ]),
+  ],
 };
 
-function awaiting(bench: Bench, plain: pg.Pool, callers: number, promised: number): Comparison {
-  const client = createClient({ connectionString: bench.connectionString });
-  const insert = (number: number) =>
-    plain.query("insert into plain (payload) values ($1)", [JSON.stringify([order(number)])]);
-  return {
-    title: `${callers} awaiting caller${callers === 1 ? "" : "s"}`,
-    unit: "messages/s",
-    better: "more",
-    promises: { postrider: promised },
-    contenders: [
-      { name: "plain SQL, a row a message", measure: () => rateOf(bench, callers, insert) },
-      {
-        name: "postrider",
-        measure: () => rateOf(bench, callers, (number) => client.publishTo.orderPlaced(order(number))),
-        close: () => client.stop(),
-      },
-    ],
-  };
-}
-
-function bulk(bench: Bench, plain: pg.Pool): Comparison {
-  const client = createClient({ connectionString: bench.connectionString });
-  const hundred = (number: number) => Array.from({ length: 100 }, (_, index) => order(number * 100 + index));
-  const insert = (number: number) =>
-    plain.query("insert into plain (payload) values ($1)", [JSON.stringify(hundred(number))]);
-  return {
-    title: "bulk, 4 callers, 100 messages at a time",
-    unit: "messages/s",
-    better: "more",
-    promises: { postrider: 0.75 },
-    contenders: [
-      { name: "plain SQL, a row a hundred messages", measure: async () => 100 * (await rateOf(bench, 4, insert)) },
-      {
-        name: "postrider",
-        measure: async () =>
-          100 * (await rateOf(bench, 4, (number) => client.publishTo.orderPlaced.many(hundred(number)))),
-        close: async () => {
-          await client.stop();
-          await plain.end();
-        },
-      },
-    ],
-  };
-}
-
-/** Calls a second of so many callers, each awaiting its own. */
-async function rateOf(
-  { measureMs }: Bench,
+function publishing(
+  bench: Bench,
+  title: string,
   callers: number,
-  call: (number: number) => Promise<unknown>,
-): Promise<number> {
-  const startedAt = performance.now();
-  let calls = 0;
-  const caller = async () => {
-    while (performance.now() - startedAt < measureMs) {
-      calls += 1;
-      await call(calls);
-    }
+  size: number,
+  plain: SystemEntry,
+  pledges: readonly Pledge[],
+): Comparison {
+  const contender = (entry: SystemEntry, tuning: ContestOptions["tuning"] = {}) =>
+    lasting(bench, entry, { queues: queueNames("publish", 1), wake: false, tuning }, async (system) => {
+      const tripsBefore = bench.roundTrips();
+      const { messages, ms, p50, p99 } = await system.publish({ callers, ms: bench.measureMs, size });
+      const trips = bench.roundTrips();
+      return {
+        value: (messages * 1_000) / ms,
+        also: {
+          "p50 of a call, ms": p50,
+          "p99 of a call, ms": p99,
+          ...(trips === undefined || tripsBefore === undefined
+            ? {}
+            : { "round trips a publish": ((trips - tripsBefore) * size) / messages }),
+        },
+      };
+    });
+  return {
+    title,
+    unit: "messages/s",
+    better: "more",
+    pledges: [
+      ...pledges,
+      ...(bench.roundTrips() === undefined
+        ? []
+        : [{ contender: postrider.title, of: "round trips a publish", bound: 1, better: "less" as const }]),
+    ],
+    contenders: [
+      contender(plain),
+      contender(postrider),
+      ...(bench.size === "tiny" ? [] : [contender(postriderUnbuffered, { unbuffered: true })]),
+      ...bench.peers.map((peer) => contender(peer)),
+    ],
   };
-  await Promise.all(Array.from({ length: callers }, caller));
-  return (calls * 1_000) / (performance.now() - startedAt);
 }

@@ -1,5 +1,6 @@
 /**
- * A TCP proxy in front of PostgreSQL that breaks connections on demand: stall, silent loss, reset, half-close, refusal.
+ * A TCP proxy in front of PostgreSQL that breaks connections on demand: stall, silent loss, reset, half-close, refusal. It also
+ * simulates a longer way to the server, and counts how often it was gone.
  * Each fault may be limited to connections that match, by what their startup packet says.
  */
 import { EventEmitter, once } from "node:events";
@@ -39,16 +40,26 @@ export interface FaultProxy {
   close(): Promise<void>;
   /** The next connection that matches, or one that is open. */
   connection(match?: Match): Promise<ProxyConnection>;
+  /** Requests that were answered, of all connections so far: how often the client spoke and then the server. */
+  roundTrips(): number;
   /** New connections go to this server; those that are open stay where they are. */
   retarget(connectionString: string): void;
   /** Cuts everything and closes the port. */
   stop(): Promise<void>;
 }
 
+/** Settings of {@link startProxy}. */
+export interface ProxyOptions {
+  /** Time the network adds to a round trip, drawn anew for every packet, half of it each way. Default: none. */
+  readonly rtt?: { readonly minMs: number; readonly maxMs: number };
+}
+
 type Mode = "pass" | "stall" | "drop" | "refuse";
 
 interface Link extends ProxyConnection {
   mode: Mode;
+  /** Whose bytes came last. */
+  speaker: "client" | "server";
   readonly client: Socket;
   readonly server: Socket;
 }
@@ -62,13 +73,16 @@ export function byApplication(name: string | RegExp): Match {
 }
 
 /** Starts a proxy on a free port. `connectionString` names the server, and the database and user to put into its own. */
-export async function startProxy(connectionString: string): Promise<FaultProxy> {
+export async function startProxy(connectionString: string, options: ProxyOptions = {}): Promise<FaultProxy> {
   let target = new URL(connectionString);
   const links = new Set<Link>();
   const events = new EventEmitter();
   // The last rule that matches decides.
   let rules: { readonly match: Match; readonly mode: Mode }[] = [];
   let opened = 0;
+  let roundTrips = 0;
+  const { rtt } = options;
+  const oneWayMs = rtt && (() => (rtt.minMs + Math.random() * (rtt.maxMs - rtt.minMs)) / 2);
 
   const modeOf = (connection: ProxyConnection): Mode =>
     rules.findLast(({ match }) => match(connection))?.mode ?? "pass";
@@ -88,9 +102,13 @@ export async function startProxy(connectionString: string): Promise<FaultProxy> 
     const mode = modeOf(connection);
     if (mode === "refuse") return void client.resetAndDestroy();
     const server = connect({ host: target.hostname, port: Number(target.port || 5432) });
-    const link: Link = { ...connection, mode: "pass", client, server };
+    const link: Link = { ...connection, mode: "pass", speaker: "client", client, server };
+    const spoke = (speaker: Link["speaker"]): void => {
+      if (link.speaker === "client" && speaker === "server") roundTrips += 1;
+      link.speaker = speaker;
+    };
     links.add(link);
-    joinSockets(link, () => links.delete(link));
+    joinSockets(link, { spoke, oneWayMs, gone: () => links.delete(link) });
     if (mode !== "drop") server.write(packet);
     setMode(link, mode);
     events.emit("connection", link);
@@ -137,6 +155,7 @@ export async function startProxy(connectionString: string): Promise<FaultProxy> 
         await once(events, "connection");
       }
     },
+    roundTrips: () => roundTrips,
     retarget: (to) => {
       target = new URL(to);
     },
@@ -164,10 +183,19 @@ function setMode(link: Link, mode: Mode): void {
   if (link.server.destroyed) link.client.destroy();
 }
 
-function joinSockets(link: Link, gone: () => void): void {
+interface JoinParams {
+  spoke(speaker: Link["speaker"]): void;
+  readonly oneWayMs: (() => number) | undefined;
+  gone(): void;
+}
+
+function joinSockets(link: Link, { spoke, oneWayMs, gone }: JoinParams): void {
   const carry = (from: Socket, to: Socket, side: "client" | "server"): void => {
+    const underWay = oneWayMs && delayLine(oneWayMs, (chunk) => to.writable && to.write(chunk));
     from.on("data", (chunk: Buffer) => {
       link.received[side] += chunk.length;
+      spoke(side);
+      if (underWay !== undefined && link.mode !== "drop") return underWay.send(chunk);
       if (link.mode === "drop" || to.writableEnded || to.write(chunk)) return;
       from.pause();
       to.once("drain", () => link.mode !== "stall" && from.resume());
@@ -181,4 +209,16 @@ function joinSockets(link: Link, gone: () => void): void {
   };
   carry(link.client, link.server, "client");
   carry(link.server, link.client, "server");
+}
+
+/** Packets arrive after their time on the way, and never before one that left earlier. */
+function delayLine(oneWayMs: () => number, arrive: (chunk: Buffer) => void): { send(chunk: Buffer): void } {
+  let lastAt = 0;
+  return {
+    send: (chunk) => {
+      const now = performance.now();
+      lastAt = Math.max(lastAt, now + oneWayMs());
+      setTimeout(() => arrive(chunk), lastAt - now);
+    },
+  };
 }

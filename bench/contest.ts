@@ -1,0 +1,67 @@
+/** Systems as the contenders of a comparison: each with its processes, for as long as the comparison lasts. */
+import type { Bench, Contender, Sample } from "./scenario.js";
+import type { SystemEntry } from "./systems/catalogue.js";
+import type { SystemOptions } from "./systems/system.js";
+import { type SystemProcess, startSystem } from "./systems/system-process.js";
+
+/** What all systems of a comparison are given. */
+export type ContestOptions = Omit<SystemOptions, "connectionString">;
+
+/** Names of queues for a scenario; each its own, for some systems fix a queue's settings at its first use. */
+export function queueNames(scenario: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${scenario}-${index + 1}`);
+}
+
+/** The contender of a system that needs one process, which stays: the first measurement opens it. */
+export function lasting(
+  bench: Bench,
+  entry: SystemEntry,
+  options: ContestOptions,
+  measure: (system: SystemProcess) => Promise<Sample>,
+): Contender {
+  let process: SystemProcess | undefined;
+  return {
+    name: entry.title,
+    measure: async () => {
+      process ??= await openSystem(bench, entry, options);
+      return await measure(process);
+    },
+    close: async () => await process?.stop(),
+  };
+}
+
+/** The contender of a system whose processes are new for each measurement. `start` makes one more; all are stopped at the end. */
+export function fresh(
+  bench: Bench,
+  entry: SystemEntry,
+  options: ContestOptions,
+  measure: (start: () => Promise<SystemProcess>) => Promise<Sample>,
+): Contender {
+  let isPrepared = false;
+  return {
+    name: entry.title,
+    measure: async () => {
+      const processes: SystemProcess[] = [];
+      const start = async () => {
+        const process = await startSystem(entry, { ...options, connectionString: bench.connectionString });
+        processes.push(process);
+        if (!isPrepared) await process.prepare();
+        isPrepared = true;
+        return process;
+      };
+      try {
+        return await measure(start);
+      } finally {
+        await Promise.all(processes.map((process) => process.stop()));
+      }
+    },
+  };
+}
+
+/** One process of the system, prepared and open. */
+export async function openSystem(bench: Bench, entry: SystemEntry, options: ContestOptions): Promise<SystemProcess> {
+  const process = await startSystem(entry, { ...options, connectionString: bench.connectionString });
+  await process.prepare();
+  await process.open();
+  return process;
+}

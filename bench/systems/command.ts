@@ -1,0 +1,40 @@
+/** What a scenario asks of a system's process, and what it answers. */
+
+export type Command =
+  | { readonly do: "prepare" }
+  | { readonly do: "open" }
+  /** So many callers for so long, each awaiting its own call of `size` messages. */
+  | { readonly do: "publish"; readonly callers: number; readonly ms: number; readonly size: number }
+  /** At a steady rate whatever the answers do: an open loop. */
+  | { readonly do: "steady"; readonly rate: number; readonly ms: number }
+  /** So many at once. */
+  | { readonly do: "burst"; readonly count: number }
+  /** Stores a backlog, spread over the queues. */
+  | { readonly do: "fill"; readonly count: number }
+  /** Delivers until the process stops; a call of the handler takes `handleMs`. */
+  | { readonly do: "consume"; readonly handleMs: number }
+  /** Resolves when so many messages were handled in all. */
+  | { readonly do: "until"; readonly count: number }
+  | { readonly do: "report" }
+  | { readonly do: "stop" };
+
+export interface Published {
+  readonly messages: number;
+  readonly ms: number;
+  /** Time of a call, in ms. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** What was handled since the last report. */
+export interface Handled {
+  readonly messages: number;
+  readonly calls: number;
+  /** From the first to the last delivery, in ms. */
+  readonly spanMs: number;
+  /** From publish to handler, of messages that say when they were sent. */
+  readonly latencies: readonly number[];
+  readonly orderIds: readonly string[];
+  /** CPU time this process used, in ms. */
+  readonly cpuMs: number;
+}
