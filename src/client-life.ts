@@ -13,6 +13,7 @@ export interface ClientLifeParams {
   readonly flush: () => Promise<void>;
   /** Drops what could not be written so far. */
   readonly giveUp: () => void;
+  readonly onStopped: () => void;
 }
 
 /** What a stopping client leaves for its last writes, however short its time. */
@@ -71,7 +72,7 @@ export class ClientLife {
   }
 
   async #stop(timeoutMs: number): Promise<void> {
-    const { backend, transactionsEnded, flush, giveUp } = this.#params;
+    const { backend, transactionsEnded, flush, giveUp, onStopped } = this.#params;
     const hurry = this.#hurry.signal;
     const deadline = monotonicMs() + timeoutMs;
     // Handlers that still run may publish and open transactions: they are to end well.
@@ -85,6 +86,7 @@ export class ClientLife {
     await this.#worker?.stop();
     await this.#starting?.catch(() => undefined);
     await backend.close();
+    onStopped();
   }
 }
 

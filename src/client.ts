@@ -50,16 +50,17 @@ export class Client implements Omit<Runtime, "publishTo"> {
       assertOpen: () => this.#life.assertOpen(),
       onStored: (names, delayed) => this.#announce(names, delayed, false),
     });
+    const endGauges = meter(instrument, registry, () => this.#publishers.bufferDepths());
     this.#life = new ClientLife({
       backend,
       makeWorker: () => this.#makeWorker(backend),
       transactionsEnded: () => this.#transactions.ended(),
       flush: () => this.flush(),
       giveUp: () => this.#publishers.giveUp(),
+      onStopped: endGauges,
     });
     this.#activity = new LastActivity(instrument);
     logEvents(instrument, logger);
-    meter(instrument, registry, () => this.#publishers.bufferDepths());
   }
 
   queue(name: string): QueueAccess {

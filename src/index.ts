@@ -41,7 +41,7 @@ export type {
   Subscribe,
 } from "./deliver/handler.js";
 export { DeadLetter, type ErrorCode, PostriderError, RetryLater } from "./errors.js";
-export type { EventName, Events, Logger, Recovery } from "./instrument.js";
+export type { EventName, Events, Logger, QueueGauges, Recovery } from "./instrument.js";
 export type { DedupFunction } from "./publish/dedup-function.js";
 export type { Published, PublishedMany, Publisher, PublishOptions } from "./publish/publisher.js";
 export type { QueueDefinition, QueueSettings, Validate, ValidationError } from "./queue/queue.js";

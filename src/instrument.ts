@@ -19,6 +19,18 @@ export interface Recovery {
   readonly died: number;
 }
 
+/** What the metrics show of a queue (M2). */
+export interface QueueGauges {
+  readonly queue: string;
+  /** Batches by status. Exact up to 10,000; above that an estimate, and `estimated` names the status. */
+  readonly depths: Readonly<Record<"pending" | "delayed" | "processing" | "dead", number>>;
+  readonly estimated: readonly string[];
+  /** Since the oldest waiting message was published, by the database's clock; absent when none waits. */
+  readonly oldestAgeMs?: number;
+  /** Waiting batches that are newer than every live node which knows the queue. */
+  readonly unconsumable: number;
+}
+
 /** What happens, by name. Sizes count messages unless they say batches. */
 export interface Events {
   published: { readonly queue: string; readonly messages: number };
@@ -44,6 +56,10 @@ export interface Events {
   dead: { readonly queue: string; readonly batchId: string; readonly reason: string; readonly error: string };
   recovered: Recovery;
   leaseLost: { readonly queue: string; readonly batchId: string };
+  /** A handler that did not end within 5 s of its time limit runs on (+1), or has ended at last (-1). */
+  overdue: { readonly queue: string; readonly handlers: 1 | -1 };
+  /** What the database holds, read every 30 s by a started client. */
+  gauges: { readonly queues: readonly QueueGauges[] };
   listenerUp: Record<string, never>;
   listenerDown: { readonly error: Error; readonly attempts: number };
   /** A part failed and goes on. */
@@ -70,7 +86,10 @@ export class Instrument {
   }
 
   emit<Name extends EventName>(name: Name, event: Events[Name]): void {
-    for (const subscriber of this.#subscribers.get(name) ?? []) {
+    const subscribers = this.#subscribers.get(name);
+    // Most events have nobody who listens, and some are emitted for every batch.
+    if (subscribers === undefined || subscribers.size === 0) return;
+    for (const subscriber of subscribers) {
       try {
         (subscriber as Subscriber<Name>)(event);
       } catch (error) {

@@ -1,18 +1,19 @@
 /** What a delivering process starts: its parts in a list, started in this order and stopped in the reverse. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { isDeepStrictEqual } from "node:util";
-import type { Backend, RegistryDifference } from "./backend/backend.js";
+import type { Backend } from "./backend/backend.js";
 import { Engine } from "./deliver/engine.js";
 import { Heartbeat } from "./deliver/heartbeat.js";
 import { InFlight } from "./deliver/in-flight.js";
 import { Settler } from "./deliver/settle.js";
 import type { Instrument, Logger } from "./instrument.js";
+import { GaugeReader } from "./metrics/gauge-reader.js";
 import { Poller } from "./poll/poller.js";
 import type { QueueDefinition } from "./queue/queue.js";
 import { atMost, doublingMs, pause, within } from "./time.js";
 import { Listener } from "./wake/listener.js";
 import { Signal } from "./wake/signal.js";
+import { warnOfDifference } from "./warn-of-difference.js";
 
 export interface WorkerParams {
   readonly backend: Backend;
@@ -37,6 +38,7 @@ export class Worker {
   readonly #listener: Listener;
   readonly #heartbeat: Heartbeat;
   readonly #poller: Poller;
+  readonly #gauges: GaugeReader;
   #noted = false;
 
   constructor(params: WorkerParams) {
@@ -59,6 +61,7 @@ export class Worker {
       sessionUpForMs: () => this.#listener.upForMs,
       orphanAfterMs: () => Math.max(...definitions().map(({ settings }) => settings.orphanAfterMs), 0),
     });
+    this.#gauges = new GaugeReader(backend.inspector, instrument);
   }
 
   /** Waits for a database that is away; a schema that does not fit is an error at once. */
@@ -68,7 +71,7 @@ export class Worker {
     await this.#untilAnswered(() => this.#register());
     await this.#untilAnswered(() => backend.noteNode(this.owner, node, this.#versions()));
     this.#noted = true;
-    for (const part of [this.#listener, this.#heartbeat, this.#poller]) {
+    for (const part of [this.#listener, this.#heartbeat, this.#poller, this.#gauges]) {
       if (this.#stopping.signal.aborted) return;
       await part.start();
     }
@@ -78,6 +81,7 @@ export class Worker {
   async drain(timeoutMs: number, hurry: AbortSignal): Promise<void> {
     this.#stopping.abort();
     this.engine.refuse();
+    await this.#gauges.stop();
     // A round that waits for a silent database is not waited for: the handlers' time runs already.
     await atMost(1_000, this.#poller.stop());
     await this.engine.drain(timeoutMs, hurry);
@@ -129,23 +133,4 @@ export class Worker {
       }
     }
   }
-}
-
-// Q3: told, not decided: a rolling deploy has both sides running for a while.
-function warnOfDifference(logger: Logger, known: readonly QueueDefinition[], difference: RegistryDifference): void {
-  const ours = known.find(({ name }) => name === difference.queue);
-  if (ours === undefined) return;
-  const recorded = difference.recordedSettings as Record<string, unknown>;
-  // By value, not as text: jsonb, in which they are recorded, keeps no order of keys.
-  const settings = Object.keys(ours.settings).filter(
-    (key) => !isDeepStrictEqual(recorded[key], ours.settings[key as keyof typeof ours.settings]),
-  );
-  const sameSchema = difference.recordedSchemaHash === ours.schemaHash;
-  if (settings.length === 0 && sameSchema) return;
-  const what = [...settings, ...(sameSchema ? [] : ["schema"])].join(", ");
-  const then = difference.written ? "this node's are recorded now" : "a newer version is recorded and stays";
-  logger.warn(
-    { queue: ours.name, version: ours.settings.version, recordedVersion: difference.recordedVersion, differs: what },
-    `queue "${ours.name}" is recorded with another ${what}; ${then}`,
-  );
 }

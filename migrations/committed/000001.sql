@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:c5baf0882998734056cc1ef174980b68a730601a
+--! Hash: sha1:bd5a086f46ecd59121c1258955d06a9aa27fb808
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -683,7 +683,106 @@ begin
   return keys;
 end $$;
 
---! split: 513-has_pending.sql
+--! split: 513-owner_key.sql
+-- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
+-- it exclusively knows that the node's session is gone.
+create or replace function :SCHEMA.owner_key(owner text) returns int
+language sql stable parallel safe
+as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
+
+--! split: 514-is_alive.sql
+-- is_alive: whether a session holds this node's life lock.
+-- One expression, as in wake. Two probes that meet fail each other: whoever asks to take work from the dead then takes
+-- them for alive, and asks again a round later.
+create or replace function :SCHEMA.is_alive(owner text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  k int := :SCHEMA.owner_key(owner);
+begin
+  return case when pg_try_advisory_lock(7303, k) then not pg_advisory_unlock(7303, k) else true end;
+end $$;
+
+--! split: 515-unconsumable.sql
+-- unconsumable: waiting batches that are newer than every live node which knows their queue, per queue (D10).
+--   max_rows  how far into each queue to count; what lies further is not seen
+-- A queue that no live node knows is not counted: its messages wait for a node, not for a version.
+create or replace function :SCHEMA.unconsumable(max_rows int default 10000)
+returns table (queue_name text, known_version int, batches bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with living as materialized (
+    select n.versions
+      from :SCHEMA.node n
+     where n.stopped_at is null and (n.session_at is null or :SCHEMA.is_alive(n.owner))
+  ), known as materialized (
+    select v.key as q, max(v.value::int) as v from living l cross join lateral jsonb_each_text(l.versions) v group by v.key
+  )
+  select k.q, k.v, c.n
+    from known k
+   cross join lateral (
+     select count(*) as n
+       from (select b.version from :SCHEMA.queue_message_batch b
+              where b.queue_name = k.q and b.status = 'pending' order by b.priority, b.id limit max_rows) b
+      where b.version > k.v) c
+   where c.n > 0;
+end $$;
+
+--! split: 516-gauges.sql
+-- gauges: what the metrics show of each queue (M2), in one statement: its depths, the age of its oldest waiting message, and
+-- how many waiting batches no live node can consume (D10).
+--   max_rows  no status of any queue is counted further; beyond that the count is the planner's estimate, and `estimated`
+--             names the status. Never below what was counted.
+-- Ages are by the database's clock. Volatile: EXPLAIN is not allowed otherwise.
+create or replace function :SCHEMA.gauges(max_rows int default 10000)
+returns table (queue_name text, pending bigint, delayed bigint, processing bigint, dead bigint, estimated text[],
+               oldest_age_s float8, unconsumable bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  delayed_in_all bigint;
+  status text;
+  plan json;
+  rows bigint;
+begin
+  for queue_name, pending, delayed, processing, dead, oldest_age_s, unconsumable, delayed_in_all in
+    select d.queue_name, d.pending, d.delayed, d.processing, d.dead,
+           greatest(0, extract(epoch from statement_timestamp() - d.oldest_at)), coalesce(u.batches, 0),
+           sum(d.delayed) over ()
+      from :SCHEMA.depths(max_rows + 1) d
+      left join :SCHEMA.unconsumable(max_rows) u on u.queue_name = d.queue_name
+  loop
+    estimated := '{}';
+    if dead > max_rows then estimated := estimated || 'dead'::text; end if;
+    if pending > max_rows then estimated := estimated || 'pending'::text; end if;
+    if processing > max_rows then estimated := estimated || 'processing'::text; end if;
+    -- Counted over all queues together, so that each queue's part is short once their sum is.
+    if delayed > 0 and delayed_in_all > max_rows then estimated := estimated || 'delayed'::text; end if;
+    foreach status in array estimated loop
+      execute format('explain (format json) select from %I.%I where queue_name = %L%s',
+                     :SCHEMA_LITERAL, case status when 'dead' then 'dead_message_batch' else 'queue_message_batch' end,
+                     queue_name, case status when 'dead' then '' else format(' and status = %L', status) end) into plan;
+      rows := (plan->0->'Plan'->>'Plan Rows')::bigint;
+      case status
+        when 'dead' then dead := greatest(dead, rows);
+        when 'pending' then pending := greatest(pending, rows);
+        when 'processing' then processing := greatest(processing, rows);
+        else delayed := greatest(delayed, rows);
+      end case;
+    end loop;
+    return next;
+  end loop;
+end $$;
+
+--! split: 517-has_pending.sql
 -- has_pending: whether a batch of this queue waits to be claimed.
 -- A function of its own for its planner settings: with wrong statistics `exists` would scan the table.
 create or replace function :SCHEMA.has_pending(queue text) returns boolean
@@ -696,7 +795,7 @@ begin
   return exists (select from :SCHEMA.queue_message_batch b where b.queue_name = queue and b.status = 'pending');
 end $$;
 
---! split: 514-heartbeat.sql
+--! split: 518-heartbeat.sql
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
@@ -736,7 +835,7 @@ begin
     from unnest(queues, ids, tokens) as a (q, id, token);
 end $$;
 
---! split: 515-history_with.sql
+--! split: 519-history_with.sql
 -- history_with: a history with one death more, of the last twenty. Private to redrive.
 --   history  JSON array, or null
 --   letter   the dead letter
@@ -753,7 +852,7 @@ as $$
                    'crashes', letter.crashes, 'owner', letter.owner, 'diedAt', letter.died_at), 1000000) d
 $$;
 
---! split: 516-insert_batch.sql
+--! split: 520-insert_batch.sql
 -- insert_batch: one row for publish(). Private to it.
 create or replace function :SCHEMA.insert_batch(
   queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb) returns bigint
@@ -772,7 +871,7 @@ begin
   return new_id;
 end $$;
 
---! split: 517-insert_one.sql
+--! split: 521-insert_one.sql
 -- insert_one: one pending batch of the library's own; its id.
 --   announces  true: PUB and the wake-up are part of this transaction, which saves the lone publisher a round trip;
 --              false: the caller wakes after its commit, so that the commits of many stay parallel
@@ -802,28 +901,7 @@ begin
   return new_id;
 end $$;
 
---! split: 518-owner_key.sql
--- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
--- it exclusively knows that the node's session is gone.
-create or replace function :SCHEMA.owner_key(owner text) returns int
-language sql stable parallel safe
-as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
-
---! split: 519-is_alive.sql
--- is_alive: whether a session holds this node's life lock.
--- One expression, as in wake. Two probes that meet fail each other: whoever asks to take work from the dead then takes
--- them for alive, and asks again a round later.
-create or replace function :SCHEMA.is_alive(owner text) returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  k int := :SCHEMA.owner_key(owner);
-begin
-  return case when pg_try_advisory_lock(7303, k) then not pg_advisory_unlock(7303, k) else true end;
-end $$;
-
---! split: 520-keep_schedules.sql
+--! split: 522-keep_schedules.sql
 -- keep_schedules: the schedules of a queue, as a starting node knows them. What it does not name is removed, and what it names
 -- keeps its place in time. Nothing is changed where a newer version of the queue is recorded (J6, Q3).
 --   queue, its_version  the queue, and the version the node knows
@@ -851,7 +929,7 @@ begin
    where (s.catch_up, s.version) is distinct from (excluded.catch_up, excluded.version);
 end $$;
 
---! split: 521-next_due_ms.sql
+--! split: 523-next_due_ms.sql
 -- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
 -- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
 create or replace function :SCHEMA.next_due_ms() returns bigint
@@ -871,7 +949,7 @@ begin
   return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
 end $$;
 
---! split: 522-note_death.sql
+--! split: 524-note_death.sql
 -- note_death: the progress of what has just died has failed. The trigger behind every way to die.
 create or replace function :SCHEMA.note_death() returns trigger
 language plpgsql
@@ -882,7 +960,7 @@ begin
   return null;
 end $$;
 
---! split: 523-note_node.sql
+--! split: 525-note_node.sql
 -- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
 -- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
 --   owner, name  the node's life, and what people call it
@@ -900,7 +978,7 @@ begin
   end if;
 end $$;
 
---! split: 524-occur.sql
+--! split: 526-occur.sql
 -- occur: store occurrences of a schedule that have come due. Of any number of callers one does: the one that moves `next_at`.
 --   queue, entry_key  the schedule
 --   expected          its next_at as the caller saw it; must have come, by this clock
@@ -935,7 +1013,7 @@ begin
   return cardinality(occurrences);
 end $$;
 
---! split: 525-publisher_in_flight.sql
+--! split: 527-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -953,7 +1031,7 @@ begin
   return false;
 end $$;
 
---! split: 526-prune.sql
+--! split: 528-prune.sql
 -- prune: delete dead letters past their queue's retention, and nodes that ended a week ago. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
 -- Within a queue dead_id grows with died_at, so only the head of each queue is looked at.
@@ -1015,7 +1093,7 @@ begin
   return letters + nodes;
 end $$;
 
---! split: 527-repair_slots.sql
+--! split: 529-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -1040,7 +1118,7 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 528-recover.sql
+--! split: 530-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -1140,7 +1218,7 @@ begin
    group by d.queue_name, d.reason;
 end $$;
 
---! split: 529-promote.sql
+--! split: 531-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -1170,7 +1248,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 530-poll.sql
+--! split: 532-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
@@ -1242,7 +1320,7 @@ begin
   end if;
 end $$;
 
---! split: 531-progress_of_batch.sql
+--! split: 533-progress_of_batch.sql
 -- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
 -- nothing was written (R1, J5).
 --   queue, batch_id, token  the fence
@@ -1280,7 +1358,7 @@ begin
   return true;
 end $$;
 
---! split: 532-publish.sql
+--! split: 534-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -1334,7 +1412,7 @@ begin
   end if;
 end $$;
 
---! split: 533-purge.sql
+--! split: 535-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -1361,7 +1439,7 @@ begin
   return purged;
 end $$;
 
---! split: 534-reopen.sql
+--! split: 536-reopen.sql
 -- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
 create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
 language plpgsql
@@ -1372,7 +1450,7 @@ begin
   return dead_id;
 end $$;
 
---! split: 535-redrive.sql
+--! split: 537-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
@@ -1416,7 +1494,7 @@ begin
   end if;
 end $$;
 
---! split: 536-set_slots.sql
+--! split: 538-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -1436,7 +1514,7 @@ begin
   insert into :SCHEMA.queue_slot (queue_name, slot) select queue, n from generate_series(0, slots - 1) n on conflict do nothing;
 end $$;
 
---! split: 537-register_queue.sql
+--! split: 539-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
@@ -1481,7 +1559,7 @@ begin
   return next;
 end $$;
 
---! split: 538-release.sql
+--! split: 540-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
@@ -1520,7 +1598,7 @@ begin
   end if;
 end $$;
 
---! split: 539-remove_waiting.sql
+--! split: 541-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
@@ -1547,7 +1625,7 @@ begin
   return removed;
 end $$;
 
---! split: 540-retry.sql
+--! split: 542-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -1611,7 +1689,7 @@ begin
   select m.id, 'divide' from mine m where m.exhausted and m.several;
 end $$;
 
---! split: 541-rise.sql
+--! split: 543-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -1625,7 +1703,7 @@ begin
   end loop;
 end $$;
 
---! split: 542-set_paused.sql
+--! split: 544-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
@@ -1644,7 +1722,7 @@ begin
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 543-settle_part.sql
+--! split: 545-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -1714,37 +1792,7 @@ begin
   return answer;
 end $$;
 
---! split: 544-unconsumable.sql
--- unconsumable: waiting batches that are newer than every live node which knows their queue, per queue (D10).
---   max_rows  how far into each queue to count; what lies further is not seen
--- A queue that no live node knows is not counted: its messages wait for a node, not for a version.
-create or replace function :SCHEMA.unconsumable(max_rows int default 10000)
-returns table (queue_name text, known_version int, batches bigint)
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
-#variable_conflict use_column
-begin
-  return query
-  with living as materialized (
-    select n.versions
-      from :SCHEMA.node n
-     where n.stopped_at is null and (n.session_at is null or :SCHEMA.is_alive(n.owner))
-  ), known as materialized (
-    select v.key as q, max(v.value::int) as v from living l cross join lateral jsonb_each_text(l.versions) v group by v.key
-  )
-  select k.q, k.v, c.n
-    from known k
-   cross join lateral (
-     select count(*) as n
-       from (select b.version from :SCHEMA.queue_message_batch b
-              where b.queue_name = k.q and b.status = 'pending' order by b.priority, b.id limit max_rows) b
-      where b.version > k.v) c
-   where c.n > 0;
-end $$;
-
---! split: 545-wake_on_insert.sql
+--! split: 546-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger

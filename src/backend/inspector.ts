@@ -1,4 +1,5 @@
 /** The operators' port: what waits, what died, and what to do about it. Nothing here is on the data path. */
+import type { QueueGauges } from "../instrument.js";
 
 /** How much of a queue is where. */
 export interface Depth {
@@ -116,4 +117,6 @@ export interface Inspector {
   resume(queue: string): Promise<void>;
   unconsumable(): Promise<readonly Unconsumable[]>;
   nodes(): Promise<readonly NodeView[]>;
+  /** One statement for all queues; it gives up after 500 ms rather than burden a database that is busy. */
+  gauges(): Promise<readonly QueueGauges[]>;
 }

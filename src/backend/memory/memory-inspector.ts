@@ -1,5 +1,7 @@
 /** What operators ask and do, on the memory backend's tables. */
 import { chainKey, decodeChain } from "../../chain/chain.js";
+
+import type { QueueGauges } from "../../instrument.js";
 import type {
   DeadFilter,
   DeadLetterView,
@@ -126,6 +128,17 @@ export class MemoryInspector implements Inspector {
       startedAt: new Date(node.startedAt),
       alive: this.#isAlive(owner, node),
       ...(node.stoppedAt === undefined ? {} : { stoppedAt: new Date(node.stoppedAt) }),
+    }));
+  }
+
+  async gauges(): Promise<readonly QueueGauges[]> {
+    const unconsumable = new Map((await this.unconsumable()).map(({ queue, batches }) => [queue, batches]));
+    return (await this.depths()).map(({ queue, pending, delayed, processing, dead, oldestAt }) => ({
+      queue,
+      depths: { pending, delayed, processing, dead },
+      estimated: [],
+      unconsumable: unconsumable.get(queue) ?? 0,
+      ...(oldestAt === undefined ? {} : { oldestAgeMs: Math.max(0, this.#store.now() - oldestAt.getTime()) }),
     }));
   }
 

@@ -19,6 +19,26 @@ export const inspectCases: readonly ConformanceCase[] = [
     },
   },
   {
+    rule: "M2",
+    name: "the gauges count each status, how old the oldest waiting message is, and what no live node can consume",
+    async run(subject) {
+      const queue = subject.name();
+      await subject.inFlight(queue);
+      await subject.publish(queue, [2], { delayMs: 3_600_000 });
+      await subject.publish(queue, [3]);
+      const gauges = (await subject.backend.inspector.gauges()).find((found) => found.queue === queue);
+      assert.ok(gauges !== undefined);
+      const depths = { pending: subject.copies, delayed: subject.copies, processing: 1, dead: 0 };
+      assert.deepEqual([gauges.depths, gauges.estimated, gauges.unconsumable], [depths, [], 0]);
+      assert.ok(gauges.oldestAgeMs !== undefined && gauges.oldestAgeMs >= 0 && gauges.oldestAgeMs < 60_000);
+      const owner = subject.name("owner");
+      await subject.backend.noteNode(owner, "a node", { [queue]: 0 });
+      const after = (await subject.backend.inspector.gauges()).find((found) => found.queue === queue);
+      await subject.backend.noteNode(owner, "a node");
+      assert.equal(after?.unconsumable, subject.copies);
+    },
+  },
+  {
     rule: "J2",
     name: "peek shows what would be claimed next, and leaves it",
     async run(subject) {
