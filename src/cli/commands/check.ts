@@ -6,7 +6,7 @@ import { PostriderError } from "../../errors.js";
 
 interface CheckFlags {
   readonly against: readonly string[];
-  readonly connectionString?: string;
+  readonly databaseUrl?: string;
   readonly schema: string;
   readonly json?: boolean;
   readonly schemas: string;
@@ -17,7 +17,7 @@ export function checkCommand(): Command {
   return new Command("check")
     .description("Compare the schemas with a base and refuse changes that would break messages in flight.")
     .requiredOption("--against <base>", "git:<ref>, a folder of schema files, or database; may be repeated", collect)
-    .option("--connection-string <url>", "of --against database (default: DATABASE_URL)")
+    .option("--database-url <url>", "the database of --against database (default: DATABASE_URL)")
     .option("--schema <name>", "the database schema", "postrider")
     .option("--json", "print one JSON object instead of text")
     .option("--schemas <folder>", "where the schema files are", "schemas")
@@ -48,9 +48,9 @@ function collect(value: string, earlier: readonly string[] = []): readonly strin
 
 async function earlierOf(against: string, flags: CheckFlags): Promise<Earlier[]> {
   if (against === "database") {
-    const connectionString = flags.connectionString ?? process.env.DATABASE_URL;
+    const connectionString = flags.databaseUrl ?? process.env.DATABASE_URL;
     if (connectionString === undefined || connectionString === "") {
-      throw new PostriderError("ERR_NO_DATABASE", "neither --connection-string nor DATABASE_URL says where it is");
+      throw new PostriderError("ERR_NO_DATABASE", "neither --database-url nor DATABASE_URL says where it is");
     }
     const { loadRecorded } = await import("../../../codegen/compat/recorded.js");
     return await loadRecorded({ connectionString, schema: flags.schema });
