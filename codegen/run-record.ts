@@ -3,6 +3,7 @@
  * nothing to do. Losing the record costs a full run, nothing else.
  */
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -43,7 +44,7 @@ export async function readRun(paths: ProjectPaths, fingerprint: string): Promise
   const present = await listOutput(paths.out);
   const names = Object.keys(record.outputs);
   if (present.size !== names.length) return undefined;
-  for (const name of names) if ((await signature(paths, name)) !== record.outputs[name]) return undefined;
+  for (const name of names) if (signature(paths, name) !== record.outputs[name]) return undefined;
   const { queues, remarks } = record;
   return { missing: [], stale: [], orphan: [], unchanged: names.length, firstDifferences: {}, queues, remarks };
 }
@@ -56,14 +57,14 @@ export async function recordRun(
   const hasModules = await stat(join(paths.cwd, "node_modules")).catch(() => undefined);
   if (hasModules === undefined) return;
   const outputs: Record<string, string> = {};
-  for (const name of run.files) outputs[name] = (await signature(paths, name)) ?? "";
+  for (const name of run.files) outputs[name] = signature(paths, name) ?? "";
   const record: RunRecord = { fingerprint: run.fingerprint, outputs, queues: run.queues, remarks: run.remarks };
   await mkdir(recordFolder(paths), { recursive: true });
   await writeFile(recordPath(paths), JSON.stringify(record)).catch(() => undefined);
 }
 
-async function signature(paths: ProjectPaths, name: string): Promise<string | undefined> {
-  const found = await stat(join(paths.out, name)).catch(() => undefined);
+function signature(paths: ProjectPaths, name: string): string | undefined {
+  const found = statSync(join(paths.out, name), { throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.size} ${found.mtimeMs}`;
 }
 

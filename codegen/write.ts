@@ -1,5 +1,9 @@
-/** The only file that writes: what differs, and away with what nobody generates any more. */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+/**
+ * The only file that writes: what differs, and away with what nobody generates any more. Files are read and written one
+ * after the other without a promise each: of thousands of small files, waiting is most of the time.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { generatedMapKey, generatedMark } from "./emit/header.js";
 import { compareText } from "./problem.js";
@@ -22,7 +26,7 @@ export async function compareOutput(directory: string, files: ReadonlyMap<string
   const stale: string[] = [];
   const firstDifferences: Record<string, readonly string[]> = {};
   for (const [path, text] of files) {
-    const there = present.has(path) ? await readFile(join(directory, path), "utf8") : undefined;
+    const there = present.has(path) ? readFileSync(join(directory, path), "utf8") : undefined;
     if (there === undefined) missing.push(path);
     if (there === undefined || there === text) continue;
     stale.push(path);
@@ -30,7 +34,7 @@ export async function compareOutput(directory: string, files: ReadonlyMap<string
   }
   const orphan: string[] = [];
   for (const path of present) {
-    if (!files.has(path) && (await isOurs(join(directory, path)))) orphan.push(path);
+    if (!files.has(path) && isOurs(join(directory, path))) orphan.push(path);
   }
   const unchanged = files.size - missing.length - stale.length;
   for (const paths of [missing, stale, orphan]) paths.sort(compareText);
@@ -50,18 +54,18 @@ export async function writeOutput(directory: string, files: ReadonlyMap<string, 
   const difference = await compareOutput(directory, files);
   const changed = [...difference.missing, ...difference.stale];
   for (const folder of new Set(changed.map((path) => dirname(join(directory, path))))) {
-    await mkdir(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true });
   }
-  for (const path of changed) await replaceFile(join(directory, path), files.get(path) ?? "");
-  for (const path of difference.orphan) await rm(join(directory, path), { force: true });
+  for (const path of changed) replaceFile(join(directory, path), files.get(path) ?? "");
+  for (const path of difference.orphan) rmSync(join(directory, path), { force: true });
   return difference;
 }
 
 // An editor or a bundler that reads meanwhile sees the old file or the new one, never half of it.
-async function replaceFile(path: string, text: string): Promise<void> {
+function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, text);
-  await rename(temporary, path);
+  writeFileSync(temporary, text);
+  renameSync(temporary, path);
 }
 
 /** The files of an output folder that may be ours, by path. */
@@ -73,8 +77,8 @@ export async function listOutput(directory: string): Promise<Set<string>> {
   return new Set(paths);
 }
 
-async function isOurs(path: string): Promise<boolean> {
-  const text = await readFile(path, "utf8");
+function isOurs(path: string): boolean {
+  const text = readFileSync(path, "utf8");
   if (path.endsWith(".map")) return text.includes(`"${generatedMapKey}"`);
   return text.slice(0, 1_000).includes(generatedMark);
 }
