@@ -1,4 +1,6 @@
-/** The suite on every supported major version older than the one all other tests run on. */
+/**
+ * The suite on every supported major version older than the one all other tests run on, in normal and in duplicate delivery.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
@@ -12,7 +14,6 @@ for (const major of olderVersions) {
   describe(`PostgreSQL ${major}`, () => {
     let server: Awaited<ReturnType<typeof startVersion>>;
     let backend: PostgresBackend;
-    let subject: Subject;
     before(async () => {
       server = await startVersion(major);
       const admin = new pg.Client(server.connectionString);
@@ -25,14 +26,21 @@ for (const major of olderVersions) {
       const connectionString = databaseUrl(server.connectionString, "conformance");
       await migrate({ database: { connectionString } });
       backend = new PostgresBackend({ connectionString });
-      subject = new Subject(backend);
     });
     after(async () => {
       await backend?.close();
       await server?.stop();
     });
-    for (const [verb, cases] of Object.entries(conformanceSuite)) {
-      for (const one of cases) it(`${one.rule} ${verb}: ${one.name}`, () => one.run(subject));
+    for (const duplicateDelivery of [false, true]) {
+      describe(duplicateDelivery ? "every batch stored twice" : "every batch stored once", () => {
+        let subject: Subject;
+        before(() => {
+          subject = new Subject(backend, { duplicateDelivery });
+        });
+        for (const [verb, cases] of Object.entries(conformanceSuite)) {
+          for (const one of cases) it(`${one.rule} ${verb}: ${one.name}`, () => one.run(subject));
+        }
+      });
     }
   });
 }
