@@ -57,11 +57,9 @@ function hold(request: ServerRequest, first: Socket, port: number): JoinedServer
   };
   // Somebody killed the keeper: a new one adopts the server, which otherwise nobody would stop.
   const rejoin = async (): Promise<void> => {
-    if (leaving !== undefined) return;
-    await spawnKeeper({ ...request, adopt: true }).catch(() => undefined);
-    const next = await findKeeper(request.directory, request.password);
+    const next = await findAdopter(request, () => leaving !== undefined);
     if (next === undefined) return;
-    socket = next.socket;
+    socket = next;
     if (leaving === undefined) watch();
     else socket.destroy();
   };
@@ -73,6 +71,18 @@ function hold(request: ServerRequest, first: Socket, port: number): JoinedServer
       return leaving;
     },
   };
+}
+
+/** A connection to a keeper that has the server in its care; undefined when there is no server any more. */
+async function findAdopter(request: ServerRequest, isLeaving: () => boolean): Promise<Socket | undefined> {
+  // A busy machine may keep a keeper from introducing itself in time: not to ask again would let the server stop under us.
+  for (let attempt = 0; attempt < attempts && !isLeaving(); attempt += 1) {
+    await spawnKeeper({ ...request, adopt: true }).catch(() => undefined);
+    const keeper = await findKeeper(request.directory, request.password);
+    if (keeper === undefined) continue;
+    return (await keeper.answer).port === undefined ? undefined : keeper.socket;
+  }
+  return undefined;
 }
 
 /** Says goodbye; resolves when the keeper answers, which it does after the server has stopped if nobody else is left. */

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Binaries } from "./binaries.js";
-import { findKeeper } from "./find-keeper.js";
+import { isKept } from "./find-keeper.js";
 import { type ClientWord, type KeeperWord, meetingPorts, onWord, proof, say } from "./meeting.js";
 import { isAlive, type RunningServer } from "./pid-file.js";
 import { leftOverServer, startServer, stopServer } from "./server.js";
@@ -47,8 +47,7 @@ provided = provideServer();
 async function takePort(socketServer: Server): Promise<void> {
   for (const port of meetingPorts(request.directory)) {
     if (await listens(socketServer, port)) return;
-    const other = await findKeeper(request.directory, password);
-    if (other !== undefined) process.exit();
+    if (await isKept(request.directory, password)) process.exit();
   }
   throw new Error(`strangers sit on every port of ${request.directory}`);
 }
@@ -83,7 +82,7 @@ function receive(socket: Socket): void {
     if (!isOurs) return void socket.destroy();
     say(socket, { proof: proof(password, `keeper ${word.nonce}`) });
     // Who comes while the server stops hears nothing more until we hang up, and then starts it again.
-    if (ending !== undefined) return;
+    if (ending !== undefined || word.asks === true) return;
     clients.add(socket);
     if (answer !== undefined) say(socket, answer);
   });

@@ -21,6 +21,8 @@ export function proof(password: string, nonce: string): string {
 export interface ClientWord {
   readonly nonce?: string;
   readonly proof?: string;
+  /** It only wants to know who is there, and does not use the server. */
+  readonly asks?: boolean;
   readonly leave?: true;
 }
 

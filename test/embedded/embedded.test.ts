@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { startEmbeddedPostgres } from "../../src/embedded/embedded.js";
+import { spawnKeeper } from "../../src/embedded/spawn-keeper.js";
 import { eventually } from "../support/eventually.js";
 import { startProcess, type TestProcess } from "../support/processes.js";
 import { systemProcesses } from "../support/system-processes.js";
@@ -60,6 +61,22 @@ test("a server whose keeper was killed is adopted by those who use it, and still
   two.send({ name: "leave" });
   await two.waitFor("left");
   assert.ok(!isAlive(pid));
+});
+
+test("a keeper that gives way to another one does not stop the server by leaving, while its users are on their way", async (t) => {
+  const { directory, user, serverPid } = await freshDirectory(t);
+  const one = user();
+  const { port } = await one.waitFor("started", 60_000);
+  const pid = await serverPid();
+  // Stopped, it cannot come: the new keeper has no user yet when the next one looks at it.
+  one.signal("SIGSTOP");
+  process.kill(await keeperPid(directory), "SIGKILL");
+  await spawnKeeper({ directory, settings: {}, adopt: true });
+  await spawnKeeper({ directory, settings: {}, adopt: false });
+  one.signal("SIGCONT");
+  const two = user();
+  assert.equal((await two.waitFor("started")).port, port);
+  assert.ok(isAlive(pid));
 });
 
 test("a server left over by a keeper and a user that were both killed is adopted by the next user", async (t) => {
