@@ -23,7 +23,7 @@ grant select, insert, delete on :SCHEMA.dead_message_batch to :CONSUMER;
 grant update (dead_id) on :SCHEMA.dead_message_batch to :CONSUMER;
 grant select, insert, update, delete on :SCHEMA.queue_slot, :SCHEMA.node to :CONSUMER;
 grant select, insert, update on :SCHEMA.queue to :CONSUMER;
-grant select, insert on :SCHEMA.queue_version to :CONSUMER;
+grant select, insert, update (registered_at), delete on :SCHEMA.queue_version to :CONSUMER;
 grant update on :SCHEMA.claim_gate to :CONSUMER;
 grant select, insert, update, delete on :SCHEMA.progress, :SCHEMA.schedule to :CONSUMER;
 grant execute on all functions in schema :SCHEMA to :CONSUMER;

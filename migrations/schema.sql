@@ -126,7 +126,8 @@ create table queue_version (
   version integer not null,
   schema_hash text not null,
   schema text not null,
-  first_seen_at timestamp with time zone not null default clock_timestamp()
+  first_seen_at timestamp with time zone not null default clock_timestamp(),
+  registered_at timestamp with time zone not null default clock_timestamp()
 );
 create table schedule (
   queue_name text not null,
@@ -192,6 +193,7 @@ create function poll(queues text[], limits integer[], versions integer[], node t
 create function progress_of_batch(queue text, batch_id bigint, token bigint, percent double precision, stage text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;
 create function promote(max_rows integer DEFAULT 1000) returns TABLE(queue_name text, promoted integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function prune(max_rows integer DEFAULT 1000) returns integer language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
+create function prune_versions(max_rows integer DEFAULT 1000) returns integer language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;
 create function publish(queue text, messages text, delay_ms bigint DEFAULT 0, priority integer DEFAULT 100, headers jsonb DEFAULT NULL::jsonb) returns SETOF bigint language plpgsql set search_path=pg_catalog, pg_temp;
 create function publisher_in_flight(queues text[]) returns boolean language plpgsql set search_path=pg_catalog, pg_temp;
 create function purge(queue text, dead_ids bigint[], reasons text[], max_rows integer) returns integer language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:bd5a086f46ecd59121c1258955d06a9aa27fb808
+--! Hash: sha1:e3418d6151a7e132e64c2fb000e98e14c9a0d198
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -33,6 +33,7 @@ create table :SCHEMA.queue_version (
   schema_hash   text        not null,
   schema        text        not null,
   first_seen_at timestamptz not null default clock_timestamp(),
+  registered_at timestamptz not null default clock_timestamp(),  -- by the last node that started with it
   primary key (queue_name, version, schema_hash)
 );
 
@@ -1031,8 +1032,58 @@ begin
   return false;
 end $$;
 
---! split: 528-prune.sql
--- prune: delete dead letters past their queue's retention, and nodes that ended a week ago. The count of rows deleted.
+--! split: 528-prune_versions.sql
+-- prune_versions: delete recorded versions that nothing needs any more (Q3); the count of rows deleted. Private to prune.
+-- Kept is what the registry names, what a living node knows, what was registered within a week, and every version with a
+-- batch waiting, in flight or dead. Rows carry a version and no hash, so they keep every schema of their version.
+--   max_rows  how many batches and how many dead letters of a queue are looked through; a queue that has more keeps all of
+--             its versions, for no index is led by the version
+-- Locks: the rows in the order of their key, SKIP LOCKED. A registration meanwhile is seen: it changes the row.
+create or replace function :SCHEMA.prune_versions(max_rows int default 1000) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  gone int;
+begin
+  with old as materialized (                               -- nearly always empty: then nothing below is read
+    select v.queue_name, v.version, v.schema_hash
+      from :SCHEMA.queue_version v
+     where v.registered_at < clock_timestamp() - interval '7 days'
+       and not exists (select from :SCHEMA.queue r
+                        where r.queue_name = v.queue_name and r.version = v.version and r.schema_hash = v.schema_hash)
+       and not exists (select from :SCHEMA.node n
+                        where n.stopped_at is null and (n.versions ->> v.queue_name)::int = v.version
+                          and (n.session_at is null or :SCHEMA.is_alive(n.owner)))
+  ), unused as materialized (
+    select o.queue_name, o.version, o.schema_hash
+      from old o
+     cross join lateral (
+       select count(*) < max_rows and count(*) filter (where b.version = o.version) = 0 as yes
+         from (select b.version from :SCHEMA.queue_message_batch b where b.queue_name = o.queue_name limit max_rows) b) waiting
+     cross join lateral (
+       select count(*) < max_rows and count(*) filter (where d.version = o.version) = 0 as yes
+         from (select d.version from :SCHEMA.dead_message_batch d where d.queue_name = o.queue_name limit max_rows) d) dead
+     where waiting.yes and dead.yes
+  ), locked as materialized (
+    select v.queue_name, v.version, v.schema_hash
+      from unused u
+      join :SCHEMA.queue_version v using (queue_name, version, schema_hash)
+     where v.registered_at < clock_timestamp() - interval '7 days'
+     order by v.queue_name, v.version, v.schema_hash
+       for update of v skip locked
+  )
+  delete from :SCHEMA.queue_version v
+   using locked l
+   where v.queue_name = l.queue_name and v.version = l.version and v.schema_hash = l.schema_hash;
+  get diagnostics gone = row_count;
+  return gone;
+end $$;
+
+--! split: 529-prune.sql
+-- prune: delete dead letters past their queue's retention, nodes that ended a week ago, and versions that nothing needs any
+-- more. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
 -- Within a queue dead_id grows with died_at, so only the head of each queue is looked at.
 -- Locks: the rows, SKIP LOCKED. Index: dead_message_batch_queue.
@@ -1090,10 +1141,10 @@ begin
   )
   delete from :SCHEMA.node n using old o where n.owner = o.owner;
   get diagnostics nodes = row_count;
-  return letters + nodes;
+  return letters + nodes + :SCHEMA.prune_versions();
 end $$;
 
---! split: 529-repair_slots.sql
+--! split: 530-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -1118,7 +1169,7 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 530-recover.sql
+--! split: 531-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -1218,7 +1269,7 @@ begin
    group by d.queue_name, d.reason;
 end $$;
 
---! split: 531-promote.sql
+--! split: 532-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -1248,7 +1299,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 532-poll.sql
+--! split: 533-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
@@ -1320,7 +1371,7 @@ begin
   end if;
 end $$;
 
---! split: 533-progress_of_batch.sql
+--! split: 534-progress_of_batch.sql
 -- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
 -- nothing was written (R1, J5).
 --   queue, batch_id, token  the fence
@@ -1358,7 +1409,7 @@ begin
   return true;
 end $$;
 
---! split: 534-publish.sql
+--! split: 535-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -1412,7 +1463,7 @@ begin
   end if;
 end $$;
 
---! split: 535-purge.sql
+--! split: 536-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -1439,7 +1490,7 @@ begin
   return purged;
 end $$;
 
---! split: 536-reopen.sql
+--! split: 537-reopen.sql
 -- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
 create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
 language plpgsql
@@ -1450,7 +1501,7 @@ begin
   return dead_id;
 end $$;
 
---! split: 537-redrive.sql
+--! split: 538-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
@@ -1494,7 +1545,7 @@ begin
   end if;
 end $$;
 
---! split: 538-set_slots.sql
+--! split: 539-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -1514,12 +1565,12 @@ begin
   insert into :SCHEMA.queue_slot (queue_name, slot) select queue, n from generate_series(0, slots - 1) n on conflict do nothing;
 end $$;
 
---! split: 539-register_queue.sql
+--! split: 540-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
 --   node        who says so
--- Locks: the registry's row; claim_gate, strongly, where a slot is made or dropped, until the commit. A caller that
+-- Locks: the version's row, so that it is not pruned meanwhile; the registry's row; claim_gate, strongly, where a slot is made or dropped, until the commit. A caller that
 -- registers several queues in one transaction does so in the order of their names, or two of them deadlock.
 create or replace function :SCHEMA.register_queue(definition jsonb, node text)
 returns table (written boolean, was_version int, was_schema_hash text, was_settings jsonb)
@@ -1534,7 +1585,7 @@ declare
 begin
   insert into :SCHEMA.queue_version (queue_name, version, schema_hash, schema)
   values (name, new_version, definition ->> 'schemaHash', definition ->> 'schema')
-  on conflict do nothing;
+  on conflict on constraint queue_version_pkey do update set registered_at = excluded.registered_at;
   -- Inserted first and filled in second: of two nodes that start at once, one finds the other's row and can compare.
   insert into :SCHEMA.queue (queue_name, version) values (name, new_version) on conflict do nothing;
   if not found then
@@ -1559,7 +1610,7 @@ begin
   return next;
 end $$;
 
---! split: 540-release.sql
+--! split: 541-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
@@ -1598,7 +1649,7 @@ begin
   end if;
 end $$;
 
---! split: 541-remove_waiting.sql
+--! split: 542-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
@@ -1625,7 +1676,7 @@ begin
   return removed;
 end $$;
 
---! split: 542-retry.sql
+--! split: 543-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -1689,7 +1740,7 @@ begin
   select m.id, 'divide' from mine m where m.exhausted and m.several;
 end $$;
 
---! split: 543-rise.sql
+--! split: 544-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -1703,7 +1754,7 @@ begin
   end loop;
 end $$;
 
---! split: 544-set_paused.sql
+--! split: 545-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
@@ -1722,7 +1773,7 @@ begin
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 545-settle_part.sql
+--! split: 546-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -1792,7 +1843,7 @@ begin
   return answer;
 end $$;
 
---! split: 546-wake_on_insert.sql
+--! split: 547-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger

@@ -29,6 +29,7 @@ create table :SCHEMA.queue_version (
   schema_hash   text        not null,
   schema        text        not null,
   first_seen_at timestamptz not null default clock_timestamp(),
+  registered_at timestamptz not null default clock_timestamp(),  -- by the last node that started with it
   primary key (queue_name, version, schema_hash)
 );
 

@@ -1,4 +1,5 @@
--- prune: delete dead letters past their queue's retention, and nodes that ended a week ago. The count of rows deleted.
+-- prune: delete dead letters past their queue's retention, nodes that ended a week ago, and versions that nothing needs any
+-- more. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
 -- Within a queue dead_id grows with died_at, so only the head of each queue is looked at.
 -- Locks: the rows, SKIP LOCKED. Index: dead_message_batch_queue.
@@ -56,5 +57,5 @@ begin
   )
   delete from :SCHEMA.node n using old o where n.owner = o.owner;
   get diagnostics nodes = row_count;
-  return letters + nodes;
+  return letters + nodes + :SCHEMA.prune_versions();
 end $$;

@@ -2,7 +2,7 @@
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
 --   node        who says so
--- Locks: the registry's row; claim_gate, strongly, where a slot is made or dropped, until the commit. A caller that
+-- Locks: the version's row, so that it is not pruned meanwhile; the registry's row; claim_gate, strongly, where a slot is made or dropped, until the commit. A caller that
 -- registers several queues in one transaction does so in the order of their names, or two of them deadlock.
 create or replace function :SCHEMA.register_queue(definition jsonb, node text)
 returns table (written boolean, was_version int, was_schema_hash text, was_settings jsonb)
@@ -17,7 +17,7 @@ declare
 begin
   insert into :SCHEMA.queue_version (queue_name, version, schema_hash, schema)
   values (name, new_version, definition ->> 'schemaHash', definition ->> 'schema')
-  on conflict do nothing;
+  on conflict on constraint queue_version_pkey do update set registered_at = excluded.registered_at;
   -- Inserted first and filled in second: of two nodes that start at once, one finds the other's row and can compare.
   insert into :SCHEMA.queue (queue_name, version) values (name, new_version) on conflict do nothing;
   if not found then

@@ -176,6 +176,22 @@ const locking: readonly Mutant[] = [
 const rules: readonly Mutant[] = [
   { in: "claim", take: "continue when q.paused;", noticedBy: [conformance, "a paused queue gives nothing"] },
   {
+    in: "prune_versions",
+    take: "where waiting.yes and dead.yes",
+    noticedBy: ["sql/prune-versions", "a version with a batch waiting, in flight or dead stays"],
+  },
+  {
+    in: "prune_versions",
+    take: "for update of v skip locked",
+    noticedBy: ["sql/prune-versions", "a registration under way keeps its version"],
+  },
+  {
+    in: "register_queue",
+    take: "on conflict on constraint queue_version_pkey do update set registered_at = excluded.registered_at",
+    put: "on conflict do nothing",
+    noticedBy: ["sql/prune-versions", "within a week of its last registration"],
+  },
+  {
     in: "pick",
     take: " and m.version <= pick.version",
     times: 2,
