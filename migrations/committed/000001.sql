@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:e3418d6151a7e132e64c2fb000e98e14c9a0d198
+--! Hash: sha1:3b1ed6a7e338e7f394d52c891281cdf6aa2c5ee8
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -1570,8 +1570,9 @@ end $$;
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
 --   node        who says so
--- Locks: the version's row, so that it is not pruned meanwhile; the registry's row; claim_gate, strongly, where a slot is made or dropped, until the commit. A caller that
--- registers several queues in one transaction does so in the order of their names, or two of them deadlock.
+-- Locks: the version's row, so that it is not pruned meanwhile; the registry's row; claim_gate, strongly, where a slot is made
+-- or dropped, until the commit. A caller that registers several queues in one transaction does so in the order of their
+-- names, or two of them deadlock.
 create or replace function :SCHEMA.register_queue(definition jsonb, node text)
 returns table (written boolean, was_version int, was_schema_hash text, was_settings jsonb)
 language plpgsql

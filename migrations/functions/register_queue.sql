@@ -2,8 +2,9 @@
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
 --   node        who says so
--- Locks: the version's row, so that it is not pruned meanwhile; the registry's row; claim_gate, strongly, where a slot is made or dropped, until the commit. A caller that
--- registers several queues in one transaction does so in the order of their names, or two of them deadlock.
+-- Locks: the version's row, so that it is not pruned meanwhile; the registry's row; claim_gate, strongly, where a slot is made
+-- or dropped, until the commit. A caller that registers several queues in one transaction does so in the order of their
+-- names, or two of them deadlock.
 create or replace function :SCHEMA.register_queue(definition jsonb, node text)
 returns table (written boolean, was_version int, was_schema_hash text, was_settings jsonb)
 language plpgsql
