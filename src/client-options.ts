@@ -24,6 +24,11 @@ export interface ClientOptions {
   readonly pollMs?: number;
   /** Connections of the client's own pool. Default 10. */
   readonly poolSize?: number;
+  /**
+   * Name the library's own statements, so that a connection parses and plans each once: a lone publish takes a quarter less.
+   * Default false: a pooler in transaction mode must support named statements (PgBouncer from 1.21, `max_prepared_statements`).
+   */
+  readonly preparedStatements?: boolean;
   /** Default: warnings and errors as JSON lines on standard error. */
   readonly logger?: Logger;
   /** A prom-client registry; two clients may share one. Default: one of the client's own. */
@@ -68,6 +73,8 @@ export function resolveClientOptions(options: ClientOptions, queues: readonly Qu
   const sources = (["connectionString", "pool", "backend"] as const).filter(
     (key) => options[key] !== undefined && options[key] !== "postgres",
   );
+  const { preparedStatements: named = false } = options;
+  if (typeof named !== "boolean") throw badOption(`preparedStatements must be true or false, found ${String(named)}`);
   if (sources.length > 1) throw badOption(`${sources.join(" and ")} exclude each other: give one of them`);
   const resolved = {
     ...options,

@@ -47,3 +47,8 @@ export async function atMost(ms: number, promise: Promise<unknown>, signal?: Abo
   await pause(ms, settled.signal);
   signal?.removeEventListener("abort", done);
 }
+
+/** Resolves when what was begun in this turn of the event loop is on its way: statements are on the wire. */
+export function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -112,10 +112,13 @@ export class QueuePublisher {
 
   // `buffer: false`: the call's own write, tried once; its error is the caller's to handle.
   #writeNow(entry: Entry): void {
-    const writing = write({ definition: this.definition, ...this.#params }, [entry]).then(({ entries, error }) => {
-      this.#unbuffered.delete(writing);
-      if (entries.length > 0) entry.failed(error);
-    });
+    const writing = write({ definition: this.definition, ...this.#params }, [entry]).then(
+      ({ entries, error, resolve }) => {
+        this.#unbuffered.delete(writing);
+        resolve();
+        if (entries.length > 0) entry.failed(error);
+      },
+    );
     this.#unbuffered.add(writing);
   }
 

@@ -18,59 +18,74 @@ export interface WriteParams {
   readonly onStored: OnStored;
 }
 
-/** The entries that met a passing error, to be tried again, and that error. */
-export interface Unwritten {
+/** What a write came to. */
+export interface Written {
+  /** Met a passing error, `error`: to be tried again. */
   readonly entries: readonly Entry[];
   readonly error?: unknown;
+  /** Resolves the promises of what was stored. For the caller to choose when: their continuations may run long. */
+  readonly resolve: () => void;
 }
+
+const nothingStored = () => undefined;
 
 /**
  * Settles every entry it can, stored or refused. A lasting error divides the write until the guilty entry stands alone and
  * is rejected, in order, so that the others go on.
  */
-export async function write(params: WriteParams, entries: readonly Entry[]): Promise<Unwritten> {
+export async function write(params: WriteParams, entries: readonly Entry[]): Promise<Written> {
   const { definition, backend, instrument, onStored } = params;
   const chunker = new Chunker(definition);
-  const placeOf = place(definition, entries, chunker);
+  const placement = place(definition, entries, chunker);
   let stored: Stored;
   try {
     stored = await backend.publish(chunker.batches());
   } catch (error) {
     if (!backend.isPassing(error)) return await divide(params, entries, error);
     noteFailure(params, entries, error);
-    return { entries, error };
+    return { entries, error, resolve: nothingStored };
   }
-  for (const entry of entries) {
-    entry.stored(entry.messages.map((message) => stored.ids[placeOf.of(message)] as string));
-  }
-  instrument.emit("published", { queue: definition.name, messages: countOf(entries) - placeOf.dropped });
-  if (placeOf.dropped > 0) instrument.emit("deduplicated", { queue: definition.name, messages: placeOf.dropped });
+  const { places, dropped } = placement;
   onStored(definition.name, { delayed: hasDelayed(entries), announced: stored.announced });
-  return { entries: [] };
+  instrument.emit("published", { queue: definition.name, messages: places.length - dropped });
+  if (dropped > 0) instrument.emit("deduplicated", { queue: definition.name, messages: dropped });
+  return { entries: [], resolve: () => resolveAll(entries, places, stored.ids) };
 }
 
-/** The batch of each message. A window gathers publishes, so that repeats among them are dropped here once more (P10). */
+function resolveAll(entries: readonly Entry[], places: readonly number[], ids: readonly string[]): void {
+  let next = 0;
+  for (const entry of entries) {
+    const own = places.slice(next, next + entry.messages.length);
+    next += entry.messages.length;
+    entry.stored(own.map((place) => ids[place] as string));
+  }
+}
+
+/** The batch of each message, in order. A window gathers publishes, so that repeats among them are dropped here once more (P10). */
 function place({ settings }: QueueDefinition, entries: readonly Entry[], chunker: Chunker) {
   const messages = entries.flatMap((entry) => entry.messages);
-  const { kept, dropped } = dedup(typeof settings.buffer === "object" ? settings.dedup : undefined, messages);
-  const places = new Map<OutgoingMessage | string, number>();
+  const rule = typeof settings.buffer === "object" ? settings.dedup : undefined;
+  const { kept, dropped } = dedup(rule, messages);
+  if (dropped === 0) return { places: messages.map((message) => chunker.add(message)), dropped };
+  const placeOf = new Map<OutgoingMessage | string, number>();
   for (const message of kept) {
     const index = chunker.add(message);
-    places.set(message, index);
-    if (dropped > 0 && message.dedupKey !== undefined) places.set(message.dedupKey, index);
+    placeOf.set(message, index);
+    if (message.dedupKey !== undefined) placeOf.set(message.dedupKey, index);
   }
   // A dropped message went where the kept one went.
-  const of = (message: OutgoingMessage) => places.get(message) ?? places.get(message.dedupKey ?? "") ?? 0;
-  return { of, dropped };
+  const places = messages.map((message) => placeOf.get(message) ?? placeOf.get(message.dedupKey ?? "") ?? 0);
+  return { places, dropped };
 }
 
-async function divide(params: WriteParams, entries: readonly Entry[], error: unknown): Promise<Unwritten> {
+async function divide(params: WriteParams, entries: readonly Entry[], error: unknown): Promise<Written> {
   if (entries.length === 1) {
     entries[0]?.failed(error);
-    return { entries: [] };
+    return { entries: [], resolve: nothingStored };
   }
   const middle = Math.ceil(entries.length / 2);
   const first = await write(params, entries.slice(0, middle));
+  first.resolve();
   // Order is kept: what comes behind an entry that waits for another try waits with it.
   if (first.entries.length > 0) return { ...first, entries: [...first.entries, ...entries.slice(middle)] };
   return await write(params, entries.slice(middle));

@@ -10,9 +10,15 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return current;
 }
 
+/** Parts of the pointers seen: they come from schemas and their errors, a few per queue, and are asked for with every message. */
+const known = new Map<string, readonly string[]>();
+const maxKnown = 1_000;
+
 /** The unescaped parts of a pointer; none for the whole document. */
 export function pointerParts(pointer: string): readonly string[] {
-  return pointer.split("/").slice(1).map(unescapedPart);
+  const parts = known.get(pointer) ?? pointer.split("/").slice(1).map(unescapedPart);
+  if (known.size < maxKnown) known.set(pointer, parts);
+  return parts;
 }
 
 export function unescapedPart(part: string): string {

@@ -1,6 +1,7 @@
 /** The publish buffer on a real server: order, sharing of commits, failures, bounds. */
 import assert from "node:assert/strict";
 import test from "node:test";
+import pg from "pg";
 import { heard, keptLog, nextEvent, testClient } from "../support/client.js";
 import { testDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
@@ -32,6 +33,32 @@ test("P6 a lone message is written at once, and what arrives during a write leav
   );
   const ids = new Set((await Promise.all(later)).map(({ batchId }) => batchId));
   assert.equal(ids.size, 1, "messages of one row share its id");
+});
+
+test("P6 a burst leaves in two halves, one's write covering the other's work, and P5 holds across them", async (t) => {
+  const mq = testClient(t, { queues: [testQueue("burst")], connectionString });
+  let n = 0;
+  const caller = async () => {
+    for (let left = 10; left > 0; left -= 1) await mq.queue("burst").publish({ n: n++ });
+  };
+  await Promise.all(upTo(64).map(caller));
+  const [first, second] = await batchesOf(pool, "burst");
+  assert.deepEqual([first?.message_count, second?.message_count], [32, 32]);
+  assert.deepEqual(await numbersIn("burst"), upTo(640));
+});
+
+test("preparedStatements names the library's own calls; without it none is named", async (t) => {
+  const named = async (preparedStatements: boolean) => {
+    const one = new pg.Pool({ connectionString, max: 1 });
+    t.after(() => one.end());
+    const queues = [testQueue("named")];
+    const mq = testClient(t, { queues, pool: one, preparedStatements });
+    for (const n of upTo(3)) await mq.queue("named").publish({ n });
+    const { rows } = await one.query("select name, generic_plans + custom_plans as uses from pg_prepared_statements");
+    return rows;
+  };
+  assert.deepEqual(await named(false), []);
+  assert.deepEqual(await named(true), [{ name: "postrider_0", uses: "3" }]);
 });
 
 test("P7 the window moves with each message, is cut by maxMs, and a full batch is due at once", async (t) => {

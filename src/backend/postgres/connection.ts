@@ -4,6 +4,11 @@ import { PostriderError } from "../../errors.js";
 import { atMost } from "../../time.js";
 import { endsConnection, NotConnected } from "./sqlstate.js";
 
+/** "cached plan must not change result type", of a named statement. */
+function isOutlivedPlan(error: unknown): boolean {
+  return (error as { code?: string } | null)?.code === "0A000";
+}
+
 /** Where the connections come from. */
 export interface ConnectionOptions {
   readonly connectionString?: string | (() => string | undefined);
@@ -11,6 +16,8 @@ export interface ConnectionOptions {
   readonly listenConnectionString?: string;
   /** Default 10. */
   readonly poolSize?: number;
+  /** Default false. */
+  readonly preparedStatements?: boolean;
   /** Told about idle connections that die; they are replaced, nothing else happens. */
   readonly onIdleError: (error: Error) => void;
 }
@@ -22,11 +29,16 @@ export interface ConnectionOptions {
 const statementTimeoutMs = 15_000;
 /** How long `close` waits for connections that are still in use. */
 const closeWithinMs = 1_000;
+/** The calls of functions are shorter. An insert of fifty rows has as many texts as row counts, each plan a quarter of a MiB. */
+const maxNamedLength = 500;
+const ignore = () => undefined;
 
 export class Connections {
   readonly #options: ConnectionOptions;
   /** Of the client's own pool, idle or in use. */
   readonly #open = new Set<pg.PoolClient>();
+  /** Of the named statements, by text. */
+  readonly #names = new Map<string, string>();
   #pool: pg.Pool | undefined;
   #closed = false;
 
@@ -55,17 +67,18 @@ export class Connections {
   async query(text: string, values: unknown[] = []): Promise<pg.QueryResult<Record<string, unknown>>> {
     const client = await this.connect();
     // The loss is told by the statement; unheard, the event of the same name would end the process.
-    const ignore = () => undefined;
     client.on("error", ignore);
     let broken = true;
     try {
       // `query_timeout` per statement is public in pg, if not in its types.
-      const result = await client.query({ text, values, query_timeout: statementTimeoutMs } as pg.QueryConfig);
+      const config = { text, values, query_timeout: statementTimeoutMs, name: this.#nameOf(text) };
+      const result = await client.query(config as pg.QueryConfig);
       broken = false;
       return result;
     } catch (error) {
       // A refusal comes from a connection that works; the server's farewell comes before the socket's end is heard.
-      broken = endsConnection(error);
+      // A plan that a migration has outlived fails until it is prepared anew, on another connection.
+      broken = endsConnection(error) || isOutlivedPlan(error);
       throw error;
     } finally {
       client.off("error", ignore);
@@ -91,6 +104,13 @@ export class Connections {
     // from whoever copies it.
     const { options } = this.#options.pool as unknown as { options: pg.ClientConfig };
     return { ...options, ...(options.password === undefined ? {} : { password: options.password }) };
+  }
+
+  #nameOf(text: string): string | undefined {
+    if (!this.#options.preparedStatements || text.length > maxNamedLength) return undefined;
+    const name = this.#names.get(text) ?? `postrider_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
   }
 
   /** Closes the client's own pool, soon whatever its connections are doing; the caller's stays open. */
