@@ -4,12 +4,17 @@ import type { Backend } from "./backend/backend.js";
 import { ClientLife } from "./client-life.js";
 import type { ResolvedOptions } from "./client-options.js";
 import { ClientTransactions } from "./client-transactions.js";
+import { pullFrom } from "./deliver/pull.js";
 import { subscribeTo } from "./deliver/subscribe.js";
+import { type Inspection, inspectionOf } from "./inspect/inspection.js";
+import { queueUpkeep } from "./inspect/queue-upkeep.js";
 import { Instrument } from "./instrument.js";
 import { LastActivity } from "./metrics/last-activity.js";
 import { logEvents } from "./metrics/log-events.js";
 import { meter } from "./metrics/metrics.js";
 import { openBackend } from "./open-backend.js";
+import { type ProgressAccess, progressAccess } from "./progress/progress-access.js";
+import { ProgressNews } from "./progress/progress-news.js";
 import { publishTo } from "./publish/publish-to.js";
 import { Publishers } from "./publish/publishers.js";
 import type { QueueRegistry } from "./queue/registry.js";
@@ -22,6 +27,8 @@ export class Client implements Omit<Runtime, "publishTo"> {
   readonly #options: ResolvedOptions;
   readonly #queues: QueueRegistry;
   readonly #instrument = new Instrument();
+  readonly #news = new ProgressNews();
+  readonly #backend: Backend;
   readonly #waker: Waker;
   readonly #publishers: Publishers;
   readonly #transactions: ClientTransactions;
@@ -34,7 +41,8 @@ export class Client implements Omit<Runtime, "publishTo"> {
     this.#options = options;
     this.#queues = queues;
     const instrument = this.#instrument;
-    const backend = openBackend(options, (error) => instrument.emit("error", { part: "pool", error }));
+    this.#backend = openBackend(options, (error) => instrument.emit("error", { part: "pool", error }));
+    const backend = this.#backend;
     this.#waker = new Waker(backend, instrument);
     this.#publishers = new Publishers({
       backend,
@@ -73,9 +81,23 @@ export class Client implements Omit<Runtime, "publishTo"> {
       return this.#publishers.of(definition);
     };
     const listen = subscribeTo(definition, () => this.#life.node().engine);
-    const access = Object.freeze({ name, publish: publishTo(publisher, scope), listen });
+    const access: QueueAccess = Object.freeze({
+      name,
+      publish: publishTo(publisher, scope),
+      listen,
+      pull: pullFrom(definition, () => this.#life.node().puller),
+      ...queueUpkeep(this.#backend.inspector, name),
+    });
     this.#access.set(name, access);
     return access;
+  }
+
+  get inspect(): Inspection {
+    return inspectionOf(this.#backend.inspector, this.#backend.schedules);
+  }
+
+  get progress(): ProgressAccess {
+    return progressAccess(this.#backend.progress, this.#news);
   }
 
   start = (): Promise<void> => this.#life.start();
@@ -116,6 +138,7 @@ export class Client implements Omit<Runtime, "publishTo"> {
       heartbeatMs,
       node,
       definitions: () => this.#queues.all(),
+      onProgress: (key) => this.#news.tell(key),
       onLaneStopped: (queue) => this.#waker.wake([queue], true),
     });
   }

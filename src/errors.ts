@@ -73,6 +73,16 @@ export const errorTable = {
     advice: "stop the first one, or do both jobs in one handler",
     retry: false,
   },
+  ERR_FOREIGN_BATCH: {
+    when: "a batch is settled through a client or a queue that has not handed it out",
+    advice: "settle a pulled batch where it was pulled",
+    retry: false,
+  },
+  ERR_PROGRESS_KEY: {
+    when: "the key of a progress is no text of 1 to 254 bytes",
+    advice: "choose another key",
+    retry: false,
+  },
   ERR_CLIENT_STOPPED: {
     when: "a client is used after stop()",
     advice: "create a new client",

@@ -18,8 +18,10 @@ export type {
 } from "./backend/backend.js";
 export type {
   BatchView,
+  ChainView,
   DeadFilter,
   DeadLetterView,
+  Death,
   Depth,
   Inspector,
   NodeView,
@@ -28,6 +30,8 @@ export type {
 } from "./backend/inspector.js";
 export { MemoryBackend, type MemoryBackendOptions } from "./backend/memory/memory-backend.js";
 export { PostgresBackend, type PostgresBackendOptions } from "./backend/postgres/postgres-backend.js";
+export type { Progress, ProgressStore, ProgressUpdate } from "./backend/progress-store.js";
+export type { DueSchedule, DueSchedules, ScheduleBook, ScheduleEntry, ScheduleView } from "./backend/schedule-book.js";
 export type { Batch, Lease, NewBatch } from "./batch/batch.js";
 export type { ClientOptions } from "./client-options.js";
 export { createRuntime, type RuntimeOptions } from "./create-runtime.js";
@@ -40,13 +44,17 @@ export type {
   MessageHandler,
   Subscribe,
 } from "./deliver/handler.js";
+export type { Pull, PulledBatch } from "./deliver/pulled.js";
 export { DeadLetter, type ErrorCode, PostriderError, RetryLater } from "./errors.js";
+export type { DeadLetterFilter, Inspection } from "./inspect/inspection.js";
+export type { PortionedOptions, PortionedResult } from "./inspect/portioned.js";
 export type { EventName, Events, Logger, QueueGauges, Recovery } from "./instrument.js";
+export type { FollowOptions, ProgressAccess } from "./progress/progress-access.js";
 export type { DedupFunction } from "./publish/dedup-function.js";
 export type { Published, PublishedMany, Publisher, PublishOptions } from "./publish/publisher.js";
 export type { QueueDefinition, QueueSettings, Validate, ValidationError } from "./queue/queue.js";
 export { validatorParts } from "./queue/validator-parts.js";
-export type { Health, QueueAccess, Runtime, StopOptions } from "./runtime.js";
+export type { Health, QueueAccess, QueueSize, Runtime, StopOptions } from "./runtime.js";
 export type { SqlExecutor } from "./transaction/executors.js";
 export { type DrizzleTransaction, fromDrizzle } from "./transaction/from-drizzle.js";
 export { fromKnex, type KnexTransaction } from "./transaction/from-knex.js";

@@ -1,6 +1,9 @@
 /** What a client offers besides the typed functions of its queues. */
 import type { Subscribe } from "./deliver/handler.js";
+import type { Pull } from "./deliver/pulled.js";
+import type { Inspection } from "./inspect/inspection.js";
 import type { EventName, Events } from "./instrument.js";
+import type { ProgressAccess } from "./progress/progress-access.js";
 import type { Publisher } from "./publish/publisher.js";
 import type { SqlExecutor } from "./transaction/executors.js";
 import type { RunOptions } from "./transaction/retry.js";
@@ -10,6 +13,21 @@ export interface QueueAccess {
   readonly name: string;
   readonly publish: Publisher<unknown>;
   readonly listen: Subscribe<unknown>;
+  /** Hands out batches to settle by hand, in place of a handler. */
+  readonly pull: Pull<unknown>;
+  /** Batches that wait, are delayed and are in flight; each is counted up to 10,000. */
+  size(): Promise<QueueSize>;
+  /** Deletes what waits, delayed batches included, not what is in flight; how many batches. */
+  clear(): Promise<number>;
+  /** Deletes one waiting batch; false when it is in flight or gone. */
+  cancel(which: { readonly batchId: string }): Promise<boolean>;
+}
+
+/** How many batches of a queue are where. */
+export interface QueueSize {
+  readonly pending: number;
+  readonly delayed: number;
+  readonly processing: number;
 }
 
 /** The state of a client at a glance. */
@@ -61,6 +79,8 @@ export interface Runtime {
   flush(): Promise<void>;
   /** @throws PostriderError `ERR_QUEUE_UNDECLARED`, with near names */
   queue(name: string): QueueAccess;
+  readonly inspect: Inspection;
+  readonly progress: ProgressAccess;
   /** Time of the last publish or handler end on this node, by its clock. */
   lastActivity(queue: string): Date | undefined;
   health(): Health;

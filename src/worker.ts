@@ -5,12 +5,13 @@ import type { Backend } from "./backend/backend.js";
 import { Engine } from "./deliver/engine.js";
 import { Heartbeat } from "./deliver/heartbeat.js";
 import { InFlight } from "./deliver/in-flight.js";
+import { Puller } from "./deliver/puller.js";
 import { Settler } from "./deliver/settle.js";
 import type { Instrument, Logger } from "./instrument.js";
 import { GaugeReader } from "./metrics/gauge-reader.js";
 import { Poller } from "./poll/poller.js";
 import type { QueueDefinition } from "./queue/queue.js";
-import { atMost, doublingMs, pause, within } from "./time.js";
+import { atMost, doublingMs, monotonicMs, pause, within } from "./time.js";
 import { Listener } from "./wake/listener.js";
 import { Signal } from "./wake/signal.js";
 import { warnOfDifference } from "./warn-of-difference.js";
@@ -23,6 +24,8 @@ export interface WorkerParams {
   readonly pollMs: number;
   readonly heartbeatMs: number;
   readonly definitions: () => readonly QueueDefinition[];
+  /** Told which progress was written, by anybody. */
+  readonly onProgress: (key: string) => void;
   /** Wakes other nodes for a queue this one no longer claims. */
   readonly onLaneStopped: (queue: string) => void;
 }
@@ -31,6 +34,7 @@ export class Worker {
   /** Names this life of the process in leases and locks; a restarted process is another owner. */
   readonly owner: string;
   readonly engine: Engine;
+  readonly puller: Puller;
   readonly signal = new Signal();
   readonly #params: WorkerParams;
   readonly #stopping = new AbortController();
@@ -42,16 +46,25 @@ export class Worker {
   #noted = false;
 
   constructor(params: WorkerParams) {
-    const { backend, instrument, logger, definitions } = params;
+    const { backend, instrument, definitions } = params;
     this.#params = params;
     this.owner = `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`;
     const inFlight = this.#inFlight;
     const settler = new Settler(backend, instrument, inFlight);
     const { owner, signal } = this;
     this.engine = new Engine({ ...params, inFlight, settler, signal });
-    this.#listener = new Listener({ backend, owner, signal, instrument, logger });
+    this.#listener = new Listener({ ...params, owner, signal });
     const session = () => this.#listener.session;
     this.#heartbeat = new Heartbeat({ ...params, session, inFlight });
+    const makeHeartbeat = () => (this.#noted ? undefined : new Heartbeat({ ...params, session, inFlight }));
+    this.puller = new Puller({
+      ...params,
+      owner,
+      inFlight,
+      settler,
+      makeHeartbeat,
+      register: (queue) => this.#registerOne(queue),
+    });
     this.#poller = new Poller({
       ...params,
       owner,
@@ -68,7 +81,7 @@ export class Worker {
   async start(): Promise<void> {
     const { backend, node } = this.#params;
     await this.#untilAnswered(() => backend.check());
-    await this.#untilAnswered(() => this.#register());
+    await this.#untilAnswered(() => this.#register(this.#params.definitions()));
     await this.#untilAnswered(() => backend.noteNode(this.owner, node, this.#versions()));
     this.#noted = true;
     for (const part of [this.#listener, this.#heartbeat, this.#poller, this.#gauges]) {
@@ -84,12 +97,15 @@ export class Worker {
     await this.#gauges.stop();
     // A round that waits for a silent database is not waited for: the handlers' time runs already.
     await atMost(1_000, this.#poller.stop());
-    await this.engine.drain(timeoutMs, hurry);
+    const begun = monotonicMs();
+    await this.puller.drain(timeoutMs, hurry);
+    await this.engine.drain(Math.max(0, timeoutMs - (monotonicMs() - begun)), hurry);
   }
 
   /** After `drain`, and after the publish buffer is empty. */
   async stop(): Promise<void> {
     const { backend, node, instrument } = this.#params;
+    await this.puller.stop();
     await this.#heartbeat.stop();
     await this.#listener.stop();
     if (!this.#noted) return;
@@ -114,9 +130,14 @@ export class Worker {
     return Object.fromEntries(this.#params.definitions().map(({ name, settings }) => [name, settings.version]));
   }
 
-  async #register(): Promise<void> {
-    const { backend, definitions, node, logger } = this.#params;
-    const known = definitions();
+  async #registerOne(definition: QueueDefinition): Promise<void> {
+    if (this.#noted) return;
+    await this.#params.backend.check();
+    await this.#register([definition]);
+  }
+
+  async #register(known: readonly QueueDefinition[]): Promise<void> {
+    const { backend, node, logger } = this.#params;
     for (const difference of await backend.register(known, node)) warnOfDifference(logger, known, difference);
   }
 

@@ -8,8 +8,10 @@ import { type Delivery, restOf, singleOf, withoutMessages } from "./delivery.js"
 import { retryOrDivide } from "./division.js";
 import { errorText, type Outcome, type PartialOutcome } from "./outcome.js";
 
+type SettleParams = Pick<DeliverParams, "definition" | "settler" | "instrument" | "inFlight">;
+
 /** Settles what is still ours. */
-export async function settleCall(params: DeliverParams, call: Call, outcome: Outcome): Promise<void> {
+export async function settleCall(params: SettleParams, call: Call, outcome: Outcome): Promise<void> {
   const { settler, instrument, inFlight } = params;
   const ours = call.deliveries.filter(({ batch }) => !inFlight.isLost(batch));
   if (ours.length === 0) return;
@@ -38,7 +40,7 @@ export async function settleCall(params: DeliverParams, call: Call, outcome: Out
   }
 }
 
-async function settleParts(params: DeliverParams, call: Call, outcome: PartialOutcome): Promise<void> {
+async function settleParts(params: SettleParams, call: Call, outcome: PartialOutcome): Promise<void> {
   const { settler, inFlight } = params;
   const parts = outcomePerBatch(call, outcome).filter(({ delivery }) => !inFlight.isLost(delivery.batch));
   const done = parts.filter((part) => part.outcome.kind === "ack").map(({ delivery }) => delivery.batch);
@@ -49,7 +51,7 @@ async function settleParts(params: DeliverParams, call: Call, outcome: PartialOu
 }
 
 // Successes leave the row, what is given up dies, the rest stays in the same row; with one failure more if any of it failed.
-async function settlePartly(params: DeliverParams, delivery: Delivery, outcome: PartialOutcome): Promise<void> {
+async function settlePartly(params: SettleParams, delivery: Delivery, outcome: PartialOutcome): Promise<void> {
   const { settler } = params;
   const { batch } = delivery;
   const { failed, rejected, kept, delayMs } = outcome;
@@ -77,7 +79,7 @@ async function settlePartly(params: DeliverParams, delivery: Delivery, outcome: 
 }
 
 function failureOf(
-  { definition }: DeliverParams,
+  { definition }: SettleParams,
   { failures }: Batch,
   error: unknown,
   delayMs?: number,
@@ -85,6 +87,6 @@ function failureOf(
   return { delayMs: delayMs ?? backoffMs(definition.settings.backoff, failures + 1), error: errorText(error) };
 }
 
-function noteFailure({ definition, instrument }: DeliverParams, call: Call, error: unknown): void {
+function noteFailure({ definition, instrument }: SettleParams, call: Call, error: unknown): void {
   instrument.emit("handlerFailed", { queue: definition.name, batchIds: batchIdsOf(call), error });
 }

@@ -19,6 +19,8 @@ export interface ListenerParams {
   readonly backend: Backend;
   readonly owner: string;
   readonly signal: Signal;
+  /** Told which progress was written. */
+  readonly onProgress: (key: string) => void;
   readonly instrument: Instrument;
   readonly logger: Logger;
 }
@@ -82,6 +84,7 @@ export class Listener implements Service {
     const session = await backend.listen({
       onWake: (marked) => signal.ring("notify", marked),
       onEcho: (nonce) => this.#echoed?.(nonce),
+      onProgress: this.#params.onProgress,
       onDown: (error) => lost.abort(error),
       signal: this.#stopping.signal,
     });
