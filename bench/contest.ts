@@ -4,8 +4,8 @@ import type { SystemEntry } from "./systems/catalogue.js";
 import type { SystemOptions } from "./systems/system.js";
 import { type SystemProcess, startSystem } from "./systems/system-process.js";
 
-/** What all systems of a comparison are given. */
-export type ContestOptions = Omit<SystemOptions, "connectionString">;
+/** What all systems of a comparison are given; the address is the run's own unless it says another. */
+export type ContestOptions = Omit<SystemOptions, "connectionString"> & Partial<Pick<SystemOptions, "connectionString">>;
 
 /** Names of queues for a scenario; each its own, for some systems fix a queue's settings at its first use. */
 export function queueNames(scenario: string, count: number): readonly string[] {
@@ -26,7 +26,7 @@ export function lasting(
       process ??= await openSystem(bench, entry, options);
       return await measure(process);
     },
-    close: async () => await process?.stop(),
+    close: async () => void (await process?.stop()),
   };
 }
 
@@ -35,15 +35,15 @@ export function fresh(
   bench: Bench,
   entry: SystemEntry,
   options: ContestOptions,
-  measure: (start: () => Promise<SystemProcess>) => Promise<Sample>,
+  measure: (start: (more?: Partial<ContestOptions>) => Promise<SystemProcess>) => Promise<Sample>,
 ): Contender {
   let isPrepared = false;
   return {
     name: entry.title,
     measure: async () => {
       const processes: SystemProcess[] = [];
-      const start = async () => {
-        const process = await startSystem(entry, { ...options, connectionString: bench.connectionString });
+      const start = async (more: Partial<ContestOptions> = {}) => {
+        const process = await startSystem(entry, { connectionString: bench.connectionString, ...options, ...more });
         processes.push(process);
         if (!isPrepared) await process.prepare();
         isPrepared = true;
@@ -60,7 +60,7 @@ export function fresh(
 
 /** One process of the system, prepared and open. */
 export async function openSystem(bench: Bench, entry: SystemEntry, options: ContestOptions): Promise<SystemProcess> {
-  const process = await startSystem(entry, { ...options, connectionString: bench.connectionString });
+  const process = await startSystem(entry, { connectionString: bench.connectionString, ...options });
   await process.prepare();
   await process.open();
   return process;

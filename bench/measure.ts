@@ -38,7 +38,7 @@ export async function measure(comparison: Comparison, options: MeasureOptions): 
   const repeats = Math.min(options.repeats, comparison.repeats ?? options.repeats);
   const samples = contenders.map((): Sample[] => []);
   try {
-    for (let turn = options.warmUp ? 0 : 1; turn <= repeats; turn += 1) {
+    for (let turn = options.warmUp && comparison.warmUp !== false ? 0 : 1; turn <= repeats; turn += 1) {
       for (const [index, contender] of contenders.entries()) {
         const sample = await contender.measure();
         if (turn > 0) samples[index]?.push(sample);

@@ -1,8 +1,9 @@
 /** `npm run bench -- <scenario|all>`: measures contenders side by side on one server. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { startEmbeddedPostgres } from "../src/embedded/embedded.js";
+import { positive, range } from "./option-values.js";
 import { savePage } from "./page.js";
 import { currentCommit, describeMachine, describeServer, type Report, save, tableOf } from "./report.js";
 import { type RunOptions, runScenario } from "./run-scenario.js";
@@ -75,20 +76,6 @@ async function main(name: string, options: Options): Promise<void> {
     await server.stop();
   }
   if (options.save) process.stderr.write(`  the report: ${await savePage()}\n`);
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new InvalidArgumentError("a whole number above 0 is wanted");
-}
-
-function range(text: string): { minMs: number; maxMs: number } {
-  const [minMs, maxMs = minMs] = text.split("-").map(Number);
-  if (minMs === undefined || maxMs === undefined || !(minMs >= 0) || !(maxMs >= minMs)) {
-    throw new InvalidArgumentError("milliseconds are wanted: 5, or 2-8");
-  }
-  return { minMs, maxMs };
 }
 
 await new Command("bench")

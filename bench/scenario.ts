@@ -59,6 +59,8 @@ export interface Comparison {
   readonly pledges?: readonly Pledge[];
   /** Measurements of each, where one takes so long that the run's own number would be too many. */
   readonly repeats?: number;
+  /** Whether a turn that does not count goes before. Default true; not where a measurement warms up by itself. */
+  readonly warmUp?: boolean;
 }
 
 export interface Scenario {

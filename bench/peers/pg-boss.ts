@@ -30,7 +30,6 @@ export const adapter: Adapter = {
               batchSize: 100,
               burstWhenBatchFull: true,
               pollingIntervalSeconds: 0.5,
-              notifyPollingIntervalSeconds: 0.5,
             },
             async (jobs) => void (await handle(jobs.map(({ data }) => data))),
           );

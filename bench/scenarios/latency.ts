@@ -1,4 +1,5 @@
 /** From publish to handler across processes: two idle consumers, one publisher, at a steady rate and all at once. */
+import { collect } from "../collect.js";
 import { fresh, queueNames } from "../contest.js";
 import { percentile } from "../percentile.js";
 import type { Bench, Comparison, Contender, Pledge, Scenario } from "../scenario.js";
@@ -51,9 +52,9 @@ function waiting(
       await publisher.open();
       for (const consumer of consumers) await consumer.consume();
       // The first message of a connection pays for what the later ones have: plans, types, compiled code.
-      await handled(consumers, await publisher.burst(20));
+      await collect(consumers, { count: await publisher.burst(20) });
       const sent = await send(publisher);
-      const latencies = await handled(consumers, sent);
+      const { latencies } = await collect(consumers, { count: sent });
       return {
         value: percentile(latencies, 0.5),
         also: { "p99, ms": percentile(latencies, 0.99), "slowest, ms": Math.max(...latencies) },
@@ -66,15 +67,4 @@ function waiting(
     pledges,
     contenders: [plainRows, postrider, ...bench.peers].map(contender),
   };
-}
-
-async function handled(consumers: readonly SystemProcess[], count: number): Promise<readonly number[]> {
-  const latencies: number[] = [];
-  const limitAt = performance.now() + 60_000;
-  while (latencies.length < count) {
-    for (const consumer of consumers) latencies.push(...(await consumer.report()).latencies);
-    if (performance.now() > limitAt) throw new Error(`${latencies.length} of ${count} messages arrived in a minute`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return latencies;
 }

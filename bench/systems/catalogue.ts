@@ -50,6 +50,15 @@ export function installedPeers(): readonly SystemEntry[] {
     }));
 }
 
+/** @throws where there is none of that name */
+export function systemNamed(name: string): SystemEntry {
+  const all = [postrider, plainRows, plainHundreds, ...installedPeers()];
+  const found = all.find((entry) => entry.name === name);
+  if (found === undefined)
+    throw new Error(`no system "${name}"; there are: ${all.map((entry) => entry.name).join(", ")}`);
+  return found;
+}
+
 /** The node that runs every system: the newer one that some peers need, where it is installed, so that all run on the same. */
 export function nodeOfSystems(): string {
   const newer = join(peersFolder, "node_modules", "node", "bin", "node");

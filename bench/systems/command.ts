@@ -13,9 +13,10 @@ export type Command =
   | { readonly do: "fill"; readonly count: number }
   /** Delivers until the process stops; a call of the handler takes `handleMs`. */
   | { readonly do: "consume"; readonly handleMs: number }
-  /** Resolves when so many messages were handled in all. */
-  | { readonly do: "until"; readonly count: number }
+  /** Resolves when so many messages were handled in all, or the time is up. */
+  | { readonly do: "until"; readonly count: number; readonly limitMs: number }
   | { readonly do: "report" }
+  /** Ends the process, after a last report. */
   | { readonly do: "stop" };
 
 export interface Published {
@@ -30,8 +31,9 @@ export interface Published {
 export interface Handled {
   readonly messages: number;
   readonly calls: number;
-  /** From the first to the last delivery, in ms. */
-  readonly spanMs: number;
+  /** First and last delivery, in ms by the machine's monotonic clock. */
+  readonly firstAt: number;
+  readonly lastAt: number;
   /** From publish to handler, of messages that say when they were sent. */
   readonly latencies: readonly number[];
   readonly orderIds: readonly string[];

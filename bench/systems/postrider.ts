@@ -9,19 +9,21 @@ export const adapter: Adapter = {
   prepare: async () => undefined,
   open: async (options) => {
     const { connectionString, queues, tuning = {} } = options;
-    const { schema, pollMs, heartbeatMs } = tuning;
+    const { schema, pollMs, poolSize, heartbeatMs, concurrency } = tuning;
+    const listening = concurrency === undefined ? {} : { concurrency };
     const client = createRuntime({
       connectionString,
       queues: queues.map((queue) => orderQueue(queue, tuning)),
       ...(schema === undefined ? {} : { schema }),
       ...(pollMs === undefined ? {} : { pollMs }),
+      ...(poolSize === undefined ? {} : { poolSize }),
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     });
     return {
       publish: (queue, message) => client.queue(queue).publish(message),
       publishMany: (queue, messages) => client.queue(queue).publish.many(messages),
       consume: async (names, handle) => {
-        for (const name of names) client.queue(name).listen((messages) => handle(messages as never));
+        for (const name of names) client.queue(name).listen((messages) => handle(messages as never), listening);
         await client.start();
       },
       stop: () => client.stop(),
@@ -33,11 +35,10 @@ export const adapter: Adapter = {
 function orderQueue(name: SystemOptions["queues"][number], tuning: Tuning): QueueDefinition {
   const order = declared.find((queue) => queue.name === "order-placed");
   if (order === undefined) throw new Error("the queue order-placed is gone from generated/queues.js");
-  const { maxBatchMessages, concurrency, orphanAfterMs, unbuffered } = tuning;
+  const { maxBatchMessages, orphanAfterMs, unbuffered } = tuning;
   const settings: QueueSettings = {
     ...order.settings,
     ...(maxBatchMessages === undefined ? {} : { maxBatchMessages }),
-    ...(concurrency === undefined ? {} : { concurrency }),
     ...(orphanAfterMs === undefined ? {} : { orphanAfterMs }),
     ...(unbuffered === true ? { buffer: false } : {}),
   };

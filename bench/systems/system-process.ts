@@ -97,8 +97,9 @@ export class SystemProcess {
     await this.#ask({ do: "consume", handleMs });
   }
 
-  async until(count: number): Promise<void> {
-    await this.#ask({ do: "until", count });
+  /** Waits until this process has handled so many messages, or the time is up. */
+  async until(count: number, limitMs: number): Promise<void> {
+    await this.#ask({ do: "until", count, limitMs });
   }
 
   async report(): Promise<Handled> {
@@ -112,10 +113,12 @@ export class SystemProcess {
     await ended;
   }
 
-  async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+  /** Ends the process; what was handled since the last report, unless it has ended before. */
+  async stop(): Promise<Handled | undefined> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return undefined;
     const ended = once(this.#child, "exit");
-    await this.#ask({ do: "stop" });
+    const last = (await this.#ask({ do: "stop" })) as Handled;
     await ended;
+    return last;
   }
 }

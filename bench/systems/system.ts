@@ -13,8 +13,10 @@ export interface SystemOptions {
 
 export interface Tuning {
   readonly maxBatchMessages?: number;
+  /** Handler calls at once, in this process. */
   readonly concurrency?: number;
   readonly pollMs?: number;
+  readonly poolSize?: number;
   readonly heartbeatMs?: number;
   readonly orphanAfterMs?: number;
   /** Another schema than `postrider`. */

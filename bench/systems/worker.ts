@@ -78,11 +78,11 @@ let cpu = process.cpuUsage();
 let waiting: { readonly count: number; readonly reached: () => void } | undefined;
 
 function record(messages: readonly OrderPlaced[]): void {
-  lastAt = performance.now();
+  const now = process.hrtime.bigint();
+  lastAt = Number(now) / 1e6;
   if (calls === 0) firstAt = lastAt;
   calls += 1;
   handled += messages.length;
-  const now = process.hrtime.bigint();
   for (const message of messages) {
     latencies.push(Number(now - sentAtOf(message)) / 1e6);
     orderIds.push(message.orderId);
@@ -98,9 +98,10 @@ async function consume({ handleMs }: Command & { do: "consume" }): Promise<void>
   });
 }
 
-async function until(count: number): Promise<void> {
+async function until({ count, limitMs }: Command & { do: "until" }): Promise<void> {
   await new Promise<void>((reached) => {
     waiting = { count, reached };
+    setTimeout(reached, limitMs).unref();
     if (handled >= count) reached();
   });
   waiting = undefined;
@@ -111,7 +112,8 @@ function report(): Handled {
   const answer = {
     messages: orderIds.length,
     calls,
-    spanMs: lastAt - firstAt,
+    firstAt,
+    lastAt,
     latencies,
     orderIds,
     cpuMs: (user + kernel) / 1e3,
@@ -137,11 +139,12 @@ async function obey(command: Command): Promise<unknown> {
     case "consume":
       return await consume(command);
     case "until":
-      return await until(command.count);
+      return await until(command);
     case "report":
       return report();
     case "stop":
-      return await system?.stop();
+      await system?.stop();
+      return report();
   }
 }
 
