@@ -1,12 +1,14 @@
 /** How a client starts and stops: the order of it, and what is refused when. */
 import type { Backend } from "./backend/backend.js";
 import { PostriderError } from "./errors.js";
+import type { ClientHooks } from "./hooks.js";
 import type { Health, StopOptions } from "./runtime.js";
 import { atMost, monotonicMs } from "./time.js";
 import type { Worker } from "./worker.js";
 
 export interface ClientLifeParams {
   readonly backend: Backend;
+  readonly hooks: ClientHooks;
   readonly makeWorker: () => Worker;
   /** Resolves when the transactions that run now have ended, well or not. */
   readonly transactionsEnded: () => Promise<unknown>;
@@ -45,13 +47,11 @@ export class ClientLife {
   }
 
   async start(): Promise<void> {
-    this.#starting ??= this.node()
-      .start()
-      .catch((error: unknown) => {
-        // A schema that is migrated later, an address that is found later: the next call tries again.
-        this.#starting = undefined;
-        throw error;
-      });
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      // A schema that is migrated later, an address that is found later: the next call tries again.
+      this.#starting = undefined;
+      throw error;
+    });
     await this.#starting;
   }
 
@@ -71,14 +71,21 @@ export class ClientLife {
     return this.#worker.health();
   }
 
+  async #start(): Promise<void> {
+    const worker = this.node();
+    await this.#params.hooks.run("start");
+    await worker.start();
+  }
+
   async #stop(timeoutMs: number): Promise<void> {
-    const { backend, transactionsEnded, flush, giveUp, onStopped } = this.#params;
+    const { backend, hooks, transactionsEnded, flush, giveUp, onStopped } = this.#params;
     const hurry = this.#hurry.signal;
     const deadline = monotonicMs() + timeoutMs;
     // Handlers that still run may publish and open transactions: they are to end well.
     await this.#worker?.drain(timeoutMs, hurry);
-    this.#closed = true;
     const leftMs = () => Math.max(leastToWriteMs, deadline - monotonicMs());
+    await atMost(leftMs(), hooks.run("stop"), hurry);
+    this.#closed = true;
     await atMost(leftMs(), transactionsEnded(), hurry);
     await atMost(hurry.aborted ? leastToWriteMs : leftMs(), flush());
     // What could not be written by now is dropped: said, counted and rejected. A database that is away must not keep us.

@@ -14,7 +14,10 @@ export interface ClientOptions {
   readonly connectionString?: string | (() => string | undefined);
   /** A pool the caller owns and closes, instead of `connectionString`. */
   readonly pool?: Pool;
-  /** `memory`, or storage of the caller's own, instead of `connectionString` and `pool`. Default `postgres`. */
+  /**
+   * `memory`, or storage of the caller's own, instead of `connectionString` and `pool`. Default: the environment variable
+   * `POSTRIDER_BACKEND`, read when the client is made, which then counts instead of those two; without it, `postgres`.
+   */
   readonly backend?: Backend | "postgres" | "memory";
   /** A direct, session-pinned address for LISTEN where the pool goes through PgBouncer. Default: the pool's own address. */
   readonly listenConnectionString?: string;
@@ -63,13 +66,8 @@ export interface ResolvedOptions extends ClientOptions {
 const backendNames: readonly string[] = ["postgres", "memory"];
 
 /** @throws PostriderError `ERR_CLIENT_OPTIONS` */
-export function resolveClientOptions(options: ClientOptions, queues: readonly QueueDefinition[]): ResolvedOptions {
-  const { backend } = options;
-  if (typeof backend === "string" && !backendNames.includes(backend)) {
-    throw badOption(
-      `backend must be ${backendNames.map((name) => `"${name}"`).join(", ")} or an object, found "${backend}"`,
-    );
-  }
+export function resolveClientOptions(given: ClientOptions, queues: readonly QueueDefinition[]): ResolvedOptions {
+  const options = withBackendOfEnvironment(given);
   const sources = (["connectionString", "pool", "backend"] as const).filter(
     (key) => options[key] !== undefined && options[key] !== "postgres",
   );
@@ -100,6 +98,22 @@ export function resolveClientOptions(options: ClientOptions, queues: readonly Qu
     );
   }
   return resolved;
+}
+
+// M6: the same code runs on another backend because its environment says so. What the code itself says counts for more.
+function withBackendOfEnvironment(options: ClientOptions): ClientOptions {
+  const { POSTRIDER_BACKEND: fromEnvironment } = process.env;
+  assertBackend("backend", options.backend, " or an object");
+  if (options.backend !== undefined || fromEnvironment === undefined || fromEnvironment === "") return options;
+  assertBackend("POSTRIDER_BACKEND", fromEnvironment);
+  if (fromEnvironment !== "memory") return options;
+  const { connectionString: _, pool: __, ...others } = options;
+  return { ...others, backend: "memory" };
+}
+
+function assertBackend(where: string, value: unknown, more = ""): void {
+  if (typeof value !== "string" || backendNames.includes(value)) return;
+  throw badOption(`${where} must be ${backendNames.map((name) => `"${name}"`).join(", ")}${more}, found "${value}"`);
 }
 
 function bounded(option: string, value: number, min: number, max: number): number {

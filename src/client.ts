@@ -6,9 +6,12 @@ import type { ResolvedOptions } from "./client-options.js";
 import { ClientTransactions } from "./client-transactions.js";
 import { pullFrom } from "./deliver/pull.js";
 import { subscribeTo } from "./deliver/subscribe.js";
+import { ClientHooks } from "./hooks.js";
 import { type Inspection, inspectionOf } from "./inspect/inspection.js";
 import { queueUpkeep } from "./inspect/queue-upkeep.js";
+
 import { Instrument } from "./instrument.js";
+
 import { LastActivity } from "./metrics/last-activity.js";
 import { logEvents } from "./metrics/log-events.js";
 import { meter } from "./metrics/metrics.js";
@@ -20,6 +23,9 @@ import { Publishers } from "./publish/publishers.js";
 import type { QueueRegistry } from "./queue/registry.js";
 import type { Health, QueueAccess, Runtime, StopOptions } from "./runtime.js";
 import { stopOnSignals } from "./stop-on-signals.js";
+import { tracedPublisher } from "./tracing/traced-publisher.js";
+import { tracedSubscribe } from "./tracing/traced-subscribe.js";
+import { tracerOnce } from "./tracing/tracer.js";
 import { Waker } from "./wake/waker.js";
 import { Worker } from "./worker.js";
 
@@ -35,6 +41,8 @@ export class Client implements Omit<Runtime, "publishTo"> {
   readonly #life: ClientLife;
   readonly #access = new Map<string, QueueAccess>();
   readonly #activity: LastActivity;
+  readonly #tracer = tracerOnce();
+  readonly hooks = new ClientHooks(this.#instrument);
 
   constructor(options: ResolvedOptions, queues: QueueRegistry) {
     const { bufferMaxMessages: maxMessages, bufferMaxBytes: maxBytes, dedup = {}, logger, registry } = options;
@@ -61,6 +69,7 @@ export class Client implements Omit<Runtime, "publishTo"> {
     const endGauges = meter(instrument, registry, () => this.#publishers.bufferDepths());
     this.#life = new ClientLife({
       backend,
+      hooks: this.hooks,
       makeWorker: () => this.#makeWorker(backend),
       transactionsEnded: () => this.#transactions.ended(),
       flush: () => this.flush(),
@@ -80,10 +89,13 @@ export class Client implements Omit<Runtime, "publishTo"> {
       if (scope() === undefined) this.#life.assertOpen();
       return this.#publishers.of(definition);
     };
-    const listen = subscribeTo(definition, () => this.#life.node().engine);
+    const listen = tracedSubscribe(
+      subscribeTo(definition, () => this.#life.node().engine),
+      this.#tracer,
+    );
     const access: QueueAccess = Object.freeze({
       name,
-      publish: publishTo(publisher, scope),
+      publish: tracedPublisher(name, publishTo(publisher, scope), this.#tracer),
       listen,
       pull: pullFrom(definition, () => this.#life.node().puller),
       ...queueUpkeep(this.#backend.inspector, name),

@@ -46,11 +46,15 @@ export type {
 } from "./deliver/handler.js";
 export type { Pull, PulledBatch } from "./deliver/pulled.js";
 export { DeadLetter, type ErrorCode, PostriderError, RetryLater } from "./errors.js";
+export type { Hook, HookOptions, Hooks } from "./hooks.js";
 export type { DeadLetterFilter, Inspection } from "./inspect/inspection.js";
 export type { PortionedOptions, PortionedResult } from "./inspect/portioned.js";
 export type { EventName, Events, Logger, QueueGauges, Recovery } from "./instrument.js";
+export { metricsEndpoint } from "./metrics/endpoint.js";
 export type { FollowOptions, ProgressAccess } from "./progress/progress-access.js";
+
 export type { DedupFunction } from "./publish/dedup-function.js";
+
 export type { Published, PublishedMany, Publisher, PublishOptions } from "./publish/publisher.js";
 export type { QueueDefinition, QueueSettings, Validate, ValidationError } from "./queue/queue.js";
 export { validatorParts } from "./queue/validator-parts.js";

@@ -1,8 +1,12 @@
 /** What a client offers besides the typed functions of its queues. */
 import type { Subscribe } from "./deliver/handler.js";
+
 import type { Pull } from "./deliver/pulled.js";
+import type { Hooks } from "./hooks.js";
 import type { Inspection } from "./inspect/inspection.js";
+
 import type { EventName, Events } from "./instrument.js";
+
 import type { ProgressAccess } from "./progress/progress-access.js";
 import type { Publisher } from "./publish/publisher.js";
 import type { SqlExecutor } from "./transaction/executors.js";
@@ -62,6 +66,8 @@ export interface Runtime {
   stop(options?: StopOptions): Promise<void>;
   /** Stops on SIGTERM and SIGINT; a second one releases running batches at once. Returns a function that undoes it. */
   stopOnSignals(options?: StopOptions): () => void;
+  /** What the application does when this client starts and stops. A hook that fails is logged, and the rest run. */
+  readonly hooks: Hooks;
   /**
    * Runs the body in a transaction. Everything published in it, also by functions it calls, is stored by this very
    * transaction. Inside another one it is a savepoint, and the options are the outermost one's.

@@ -93,7 +93,7 @@ function publishedMany(batchIds: readonly string[]): PublishedMany {
  * The same promise, but for one thing: a caller that does not wait for it is left in peace when its messages are dropped. The
  * metric and the log have it (P8).
  */
-function quiet<T>(publishing: Promise<T>): Promise<T> {
+export function quiet<T>(publishing: Promise<T>): Promise<T> {
   const result = new Promise<T>((resolve, reject) => {
     publishing.then(resolve, (error: unknown) => {
       if (error instanceof PostriderError && error.code === "ERR_BUFFER_DROPPED") result.catch(() => undefined);

@@ -26,6 +26,8 @@ test("what one client publishes another delivers, at once, delayed, and again af
   });
   await worker.start();
   await publisher.queue("q").publish("good");
+  // Before the next one is there, or the two would share a call (D1).
+  await eventually(() => seen.length === 1);
   await publisher.queue("q").publish("bad");
   await publisher.queue("q").publish("late", { delayMs: 30 });
   await eventually(() => seen.length === 4, { otherwise: () => seen.join("; ") });
