@@ -9,6 +9,7 @@ import { buildModel, type Model } from "./model.js";
 import { CodegenError, type Problem } from "./problem.js";
 import type { ProjectPaths } from "./project-paths.js";
 import { Report } from "./report.js";
+import { checkScheduleMessages } from "./schedule-messages.js";
 
 /** What a run gives: every output file by its path below the output folder. */
 export interface Emitted {
@@ -28,7 +29,7 @@ export async function emit(
     const model = buildModel(loaded);
     const errors = model.problems.filter((problem) => problem.severity === "error");
     if (errors.length > 0) throw new CodegenError(errors);
-    return await emitModel(model, compiler, paths);
+    return await emitModel(model, loaded.files, compiler, paths);
   } finally {
     await compiler.close();
   }
@@ -36,6 +37,7 @@ export async function emit(
 
 async function emitModel(
   model: Model,
+  schemas: ReadonlyMap<string, SchemaFile>,
   compiler: ValidatorCompiler,
   paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
 ): Promise<Emitted> {
@@ -52,6 +54,7 @@ async function emitModel(
   add(clientModule(model.queues, { schemas: paths.display, schemasFromOut: paths.schemasFromOut }));
   const compiled = await compiler.finish();
   refuseUncompiled(model, compiled);
+  refuseScheduleMessages(model, schemas);
   for (const queue of model.queues) {
     files.set(`${validatorsPath(queue)}.js`, compiled.get(queue.file.path)?.text ?? "");
     files.set(`${validatorsPath(queue)}.d.ts`, validatorsDeclarations(queue));
@@ -66,6 +69,12 @@ function refuseUncompiled(model: Model, compiled: ReadonlyMap<string, CompiledVa
     const fault = compiled.get(file.path)?.fault;
     if (fault !== undefined) report.add({ file, pointer: "" }, { rule: "ajv", message: fault });
   }
+  if (report.failed) throw new CodegenError(report.problems);
+}
+
+function refuseScheduleMessages(model: Model, schemas: ReadonlyMap<string, SchemaFile>): void {
+  const report = new Report();
+  checkScheduleMessages(model.queues, schemas, report);
   if (report.failed) throw new CodegenError(report.problems);
 }
 

@@ -59,8 +59,8 @@ export function defaultsFiles(file: SchemaFile, files: ReadonlyMap<string, Schem
   return folders.flatMap((folder) => files.get(folder === "./" ? "" : `${folder}_defaults.json`) ?? []);
 }
 
-// A setting that the queue does not write itself came from a folder: that is the line to show.
-function placeOfSetting(file: SchemaFile, files: ReadonlyMap<string, SchemaFile>, pointer: string): Place {
+/** Where a setting stands: what the queue does not write itself came from a folder, and that is the line to show. */
+export function placeOfSetting(file: SchemaFile, files: ReadonlyMap<string, SchemaFile>, pointer: string): Place {
   const key = pointer.split("/")[1];
   const own = isSchemaObject(file.json.value) ? file.json.value["x-queue"] : undefined;
   if (key === undefined || (isSchemaObject(own) && key in own)) return { file, pointer: settingsPointer + pointer };

@@ -40,7 +40,9 @@ function rowsOf(settings: Readonly<Record<string, Setting>>, above: string): rea
       defaultText(setting),
       (setting.description ?? "").replaceAll("|", "\\|"),
     ];
-    const inner = [setting, ...(setting.oneOf ?? [])].flatMap(({ properties }) => rowsOf(properties ?? {}, `${name}.`));
+    const inner = [setting, ...(setting.oneOf ?? []), setting.items ?? {}].flatMap(({ properties }) =>
+      rowsOf(properties ?? {}, `${name}.`),
+    );
     return [`| ${cells.join(" | ")} |`, ...inner];
   });
 }

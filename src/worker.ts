@@ -11,6 +11,7 @@ import type { Instrument, Logger } from "./instrument.js";
 import { GaugeReader } from "./metrics/gauge-reader.js";
 import { Poller } from "./poll/poller.js";
 import type { QueueDefinition } from "./queue/queue.js";
+import { Scheduler } from "./schedule/scheduler.js";
 import { atMost, doublingMs, monotonicMs, pause, within } from "./time.js";
 import { Listener } from "./wake/listener.js";
 import { Signal } from "./wake/signal.js";
@@ -43,6 +44,7 @@ export class Worker {
   readonly #heartbeat: Heartbeat;
   readonly #poller: Poller;
   readonly #gauges: GaugeReader;
+  readonly #scheduler: Scheduler;
   #noted = false;
 
   constructor(params: WorkerParams) {
@@ -74,6 +76,7 @@ export class Worker {
       sessionUpForMs: () => this.#listener.upForMs,
       orphanAfterMs: () => Math.max(...definitions().map(({ settings }) => settings.orphanAfterMs), 0),
     });
+    this.#scheduler = new Scheduler({ book: backend.schedules, instrument, definitions });
     this.#gauges = new GaugeReader(backend.inspector, instrument);
   }
 
@@ -82,9 +85,10 @@ export class Worker {
     const { backend, node } = this.#params;
     await this.#untilAnswered(() => backend.check());
     await this.#untilAnswered(() => this.#register(this.#params.definitions()));
+    await this.#untilAnswered(() => this.#scheduler.keep());
     await this.#untilAnswered(() => backend.noteNode(this.owner, node, this.#versions()));
     this.#noted = true;
-    for (const part of [this.#listener, this.#heartbeat, this.#poller, this.#gauges]) {
+    for (const part of [this.#listener, this.#heartbeat, this.#poller, this.#scheduler, this.#gauges]) {
       if (this.#stopping.signal.aborted) return;
       await part.start();
     }
@@ -96,7 +100,7 @@ export class Worker {
     this.engine.refuse();
     await this.#gauges.stop();
     // A round that waits for a silent database is not waited for: the handlers' time runs already.
-    await atMost(1_000, this.#poller.stop());
+    await atMost(1_000, Promise.all([this.#poller.stop(), this.#scheduler.stop()]));
     const begun = monotonicMs();
     await this.puller.drain(timeoutMs, hurry);
     await this.engine.drain(Math.max(0, timeoutMs - (monotonicMs() - begun)), hurry);

@@ -11,6 +11,7 @@ export function settingsLines(settings: QueueSettings): string[] {
     ...(settings.timeoutMs === undefined ? [] : [`- a handler call may take ${settings.timeoutMs} ms`]),
     ...(dedup === undefined ? [] : [`- repeats dropped by ${dedup.by.join(", ")}, the ${dedup.keep} is kept`]),
     ...(buffer === "adaptive" ? [] : [`- buffer: ${buffer === false ? "none" : `${buffer.windowMs} ms`}`]),
+    ...(settings.schedule ?? []).map(({ cron, timeZone }) => `- scheduled: ${cron} (${timeZone})`),
     ...(settings.version === 1 ? [] : [`- version ${settings.version} of the message`]),
   ];
 }

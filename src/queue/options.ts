@@ -3,6 +3,7 @@
  * runtime checks queues made in code against it, and the table in the docs is printed from it.
  */
 import { Ajv } from "ajv";
+import { cronFault } from "./cron.js";
 import { valueAt } from "./pointer.js";
 import type { QueueSettings } from "./queue.js";
 
@@ -124,6 +125,29 @@ export const queueOptionsSchema = {
         },
       ],
     },
+    schedule: {
+      type: "array",
+      maxItems: 100,
+      uniqueItems: true,
+      items: {
+        type: "object",
+        additionalProperties: false,
+        required: ["cron", "message"],
+        properties: {
+          cron: { type: "string", maxLength: 200, description: "Five fields, or six with seconds first." },
+          timeZone: { type: "string", maxLength: 100, default: "UTC", description: "An IANA time zone." },
+          message: { description: "The message to store; checked against the schema." },
+          catchUp: {
+            type: "integer",
+            minimum: 0,
+            maximum: 100,
+            default: 1,
+            description: "Missed occurrences that are stored late, at most; the newest.",
+          },
+        },
+      },
+      description: "Messages that are stored by the clock, each occurrence once in the whole cluster.",
+    },
     version: { type: "integer", minimum: 1, maximum: 2_147_483_647, default: 1, description: "The message's version." },
     aliases: {
       type: "array",
@@ -187,6 +211,11 @@ function combinationProblems(settings: QueueSettings): OptionProblem[] {
       pointer: "/backoff/maxMs",
       message: `backoff.maxMs (${settings.backoff.maxMs}) must not be below backoff.initialMs (${settings.backoff.initialMs})`,
     });
+  }
+  for (const [index, rule] of (settings.schedule ?? []).entries()) {
+    const fault = cronFault(rule);
+    if (fault === undefined) continue;
+    problems.push({ pointer: `/schedule/${index}/${fault.key}`, message: `schedule: ${fault.key} ${fault.message}` });
   }
   return problems;
 }

@@ -39,6 +39,17 @@ export interface Dedup {
   readonly keep: "first" | "last";
 }
 
+/** A message that is published by the clock (J6). */
+export interface ScheduleRule {
+  /** Five fields, or six with seconds first. */
+  readonly cron: string;
+  /** IANA. */
+  readonly timeZone: string;
+  readonly message: unknown;
+  /** Occurrences that are stored late when no node was there in time, the newest ones. */
+  readonly catchUp: number;
+}
+
 /** The settings of a queue with every default filled in. Units and bounds: `options.ts`. */
 export interface QueueSettings {
   readonly exclusive: boolean;
@@ -53,6 +64,7 @@ export interface QueueSettings {
   readonly orphanAfterMs: number;
   readonly staleAfterMs: number;
   readonly deadLetter: { readonly retentionMs: number } | false;
+  readonly schedule?: readonly ScheduleRule[];
   readonly version: number;
   readonly aliases: readonly string[];
   readonly redact: readonly string[];
