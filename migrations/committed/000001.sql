@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:3b1ed6a7e338e7f394d52c891281cdf6aa2c5ee8
+--! Hash: sha1:dea73982b97438753d609c5b1d9917d8615373a8
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -1782,6 +1782,8 @@ end $$;
 --                                               its place in the origin, why
 --   delay_ms, error                             null: the lease goes on. Otherwise the rest has failed once more and waits
 -- Answers kept, delayed or gone; null when the batch was no longer ours, and then nothing was written.
+-- Repeated, because nobody answered, it does nothing twice: what has left the batch is not buried again, and what was sent
+-- before a later call and carried out after it, which would bring back what left meanwhile, is refused. Places only leave.
 create or replace function :SCHEMA.settle_part(
   queue text, batch_id bigint, token bigint,
   rest_payload text, rest_meta text, rest_positions int[], rest_count int,
@@ -1802,6 +1804,7 @@ begin
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
      where b.queue_name = queue and b.id = settle_part.batch_id and b.claim_token = token and b.status = 'processing'
+       and (b.positions is null or rest_payload is null or rest_positions <@ b.positions)
        for update of b
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
@@ -1814,7 +1817,7 @@ begin
       from mine m
      cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
                   as d (payload, meta, place, reason, error)
-     where m.kept
+     where m.kept and (m.positions is null or d.place = any (m.positions))
   ), gone as (
     delete from :SCHEMA.queue_message_batch b using mine m
      where rest_payload is null and b.queue_name = m.queue_name and b.id = m.id

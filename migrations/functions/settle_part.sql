@@ -5,6 +5,8 @@
 --                                               its place in the origin, why
 --   delay_ms, error                             null: the lease goes on. Otherwise the rest has failed once more and waits
 -- Answers kept, delayed or gone; null when the batch was no longer ours, and then nothing was written.
+-- Repeated, because nobody answered, it does nothing twice: what has left the batch is not buried again, and what was sent
+-- before a later call and carried out after it, which would bring back what left meanwhile, is refused. Places only leave.
 create or replace function :SCHEMA.settle_part(
   queue text, batch_id bigint, token bigint,
   rest_payload text, rest_meta text, rest_positions int[], rest_count int,
@@ -25,6 +27,7 @@ begin
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
      where b.queue_name = queue and b.id = settle_part.batch_id and b.claim_token = token and b.status = 'processing'
+       and (b.positions is null or rest_payload is null or rest_positions <@ b.positions)
        for update of b
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
@@ -37,7 +40,7 @@ begin
       from mine m
      cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
                   as d (payload, meta, place, reason, error)
-     where m.kept
+     where m.kept and (m.positions is null or d.place = any (m.positions))
   ), gone as (
     delete from :SCHEMA.queue_message_batch b using mine m
      where rest_payload is null and b.queue_name = m.queue_name and b.id = m.id

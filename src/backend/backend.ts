@@ -199,6 +199,7 @@ export interface Backend {
   deadLetter(batches: readonly DeadBatch[]): Promise<ReadonlySet<string>>;
   /** Gives batches back with no attempt spent, and wakes. */
   release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>>;
+  /** Repeated because nobody answered it buries nothing twice. */
   settlePart(settlement: PartialSettlement): Promise<"kept" | "delayed" | "gone" | undefined>;
   /** Replaces the batch by batches of one, and wakes; their ids, none where it was lost. The messages keep their ids (D13). */
   divide(division: Division): Promise<readonly string[]>;

@@ -6,7 +6,7 @@ import { testDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { byApplication, startProxy } from "../support/proxy.js";
 import { testQueue } from "../support/queue-definition.js";
-import { batchesOf, upTo } from "../support/stored.js";
+import { batchesOf, deadOf, upTo } from "../support/stored.js";
 
 const { connectionString, pool } = await testDatabase();
 const listening = byApplication("postrider listen");
@@ -80,6 +80,41 @@ test("D8 an acknowledgement that was carried out but not answered is no lost lea
   await isGone("d8-unheard");
   await eventually(() => mq.health().oldestInFlightMs === undefined);
   assert.deepEqual([calls, lost], [1, []]);
+});
+
+test("D8 a partial settlement that was carried out but not answered is repeated, and buries nothing twice", async (t) => {
+  const proxy = await startProxy(connectionString);
+  t.after(() => proxy.stop());
+  const queues = [testQueue("d8-part")];
+  const mq = testClient(t, { queues, connectionString: proxy.connectionString, pollMs: 600_000 });
+  const [handled, lost] = [[] as unknown[], heard(mq, "leaseLost")];
+  mq.queue("d8-part").listen((messages) => void handled.push(...messages));
+  // The first round recovers, and would wait for the dead letters too.
+  await Promise.all([nextEvent(mq, "polled"), mq.start()]);
+  const failing = nextEvent(mq, "error", ({ part }) => part === "settling");
+  const holder = await pool.connect();
+  try {
+    await holder.query("begin");
+    await holder.query("lock table postrider.dead_message_batch in access exclusive mode");
+    await pool.query(`select postrider.publish('d8-part', '[{"n":1},{"n":"no number"}]')`);
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_activity where datname = current_database() and query like '%.settle_part(%' and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    proxy.cut(pooled);
+    await failing;
+    await holder.query("commit");
+  } finally {
+    holder.release();
+  }
+  await isGone("d8-part");
+  assert.deepEqual([handled, lost], [[{ n: 1 }], []]);
+  assert.deepEqual(
+    (await deadOf(pool, "d8-part")).map(({ positions }) => positions),
+    [[1]],
+  );
 });
 
 test("R1 a lease that is taken over aborts the handler's signal, is counted once, and the late owner changes nothing", async (t) => {

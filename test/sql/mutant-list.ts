@@ -174,6 +174,16 @@ const locking: readonly Mutant[] = [
 ];
 
 const rules: readonly Mutant[] = [
+  {
+    in: "settle_part",
+    take: " and (m.positions is null or d.place = any (m.positions))",
+    noticedBy: [conformance, "said twice, because nobody answered"],
+  },
+  {
+    in: "settle_part",
+    take: "and (b.positions is null or rest_payload is null or rest_positions <@ b.positions)",
+    noticedBy: [conformance, "carried out too late"],
+  },
   { in: "claim", take: "continue when q.paused;", noticedBy: [conformance, "a paused queue gives nothing"] },
   {
     in: "prune_versions",

@@ -67,7 +67,10 @@ export function settlePart(store: Store, settlement: PartialSettlement): "kept" 
   const { lease, rest, dead, failure } = settlement;
   const row = store.owned(lease);
   if (row === undefined) return undefined;
-  for (const { payload, meta, position, reason, error } of dead) {
+  // Places only leave: what is said twice buries nothing twice, and what comes too late brings nothing back.
+  const isHere = (place: number) => row.positions?.includes(place) ?? true;
+  if (rest !== undefined && !rest.positions.every(isHere)) return undefined;
+  for (const { payload, meta, position, reason, error } of dead.filter(({ position }) => isHere(position))) {
     const part = { payload, meta, positions: [position], messageCount: 1, bytes: Buffer.byteLength(payload) };
     store.bury(row, { ...part, reason, error, failures: row.failures + (reason === "attempts" ? 1 : 0) });
   }

@@ -58,6 +58,37 @@ export const settlePartCases: readonly ConformanceCase[] = [
     },
   },
   {
+    rule: "D8",
+    name: "said twice, because nobody answered, it buries what leaves the batch once",
+    async run(subject) {
+      const queue = subject.name();
+      const batch = await subject.inFlight(queue, ["0", "1", "2"]);
+      const [lease, rest] = [batch, { payload: '["2"]', positions: [2] }];
+      for (let time = 0; time < 2; time += 1)
+        assert.equal(await subject.backend.settlePart({ lease, rest, dead: [dead(0), dead(1)] }), "kept");
+      await subject.assertDepth(queue, { processing: 1, dead: 2 });
+      assert.equal(await subject.backend.settlePart({ lease, dead: [dead(0), dead(2)] }), "gone");
+      await subject.assertDepth(queue, { dead: 3 });
+    },
+  },
+  {
+    rule: "D8",
+    name: "carried out too late, it does not bring back what has left the batch meanwhile",
+    async run(subject) {
+      const queue = subject.name();
+      const lease = await subject.inFlight(queue, ["0", "1", "2"]);
+      const [more, less] = [[1, 2], [2]].map((positions) => ({
+        payload: JSON.stringify(positions.map(String)),
+        positions,
+      }));
+      assert.equal(await subject.backend.settlePart({ lease, rest: less, dead: [] }), "kept");
+      assert.equal(await subject.backend.settlePart({ lease, rest: more, dead: [dead(0)] }), undefined);
+      await subject.backend.release([lease], 0);
+      assert.equal((await subject.claimOne(queue)).payload, less?.payload);
+      await subject.assertDepth(queue, { processing: 1 });
+    },
+  },
+  {
     rule: "E2",
     name: "the slot of an exclusive queue is kept with the lease, and free when the batch waits or goes",
     async run(subject) {
