@@ -13,7 +13,7 @@ revoke execute on all functions in schema :SCHEMA from public;
 grant usage on schema :SCHEMA to :PUBLISHER, :CONSUMER;
 grant select on :SCHEMA.migration to :PUBLISHER, :CONSUMER;
 grant execute on function
-  :SCHEMA.wake_key(text), :SCHEMA.wake(text[], boolean), :SCHEMA.announce(text[], boolean)
+  :SCHEMA.wake_key(text), :SCHEMA.wake(text[], boolean), :SCHEMA.announce(text[], boolean, boolean)
   to :PUBLISHER, :CONSUMER;
 
 -- Delivering. UPDATE on the gate is the right to lock it: it never holds a row.

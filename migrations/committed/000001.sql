@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:dea73982b97438753d609c5b1d9917d8615373a8
+--! Hash: sha1:39949b9082e7d4df9b4bc9199f0bd88c6c672ee6
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -245,10 +245,12 @@ end $$;
 -- announce: PUB and wake inside the caller's transaction, for rows that become claimable when it commits.
 --   queues  names
 --   mark    as in wake
+--   known   true: sleepers know already when to look, and are not notified (is_due_known)
 -- PUB is held shared until after the commit. A poller that falls asleep takes SLEEP first and probes PUB second: it either
 -- sees us publishing and keeps looking, or we see it sleeping and notify. No step but its last look reads a snapshot, so
 -- this holds at every isolation level.
-create or replace function :SCHEMA.announce(queues text[], mark boolean default false) returns void
+create or replace function :SCHEMA.announce(queues text[], mark boolean default false, known boolean default false)
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -258,7 +260,9 @@ begin
   for k in select distinct :SCHEMA.wake_key(q) from unnest(queues) q order by 1 loop
     perform pg_advisory_xact_lock_shared(7301, k);
   end loop;
-  perform :SCHEMA.wake(queues, mark);
+  if not known then
+    perform :SCHEMA.wake(queues, mark);
+  end if;
 end $$;
 
 --! split: 504-hand_over.sql
@@ -504,7 +508,8 @@ begin
     perform set_config('synchronous_commit', 'off', true);
   end if;
   if left_in <> '{}' then
-    perform :SCHEMA.wake(left_in);
+    -- With PUB: who falls asleep meanwhile skips what we have locked, and must look again after our commit.
+    perform :SCHEMA.announce(left_in);
   end if;
 end $$;
 
@@ -902,7 +907,25 @@ begin
   return new_id;
 end $$;
 
---! split: 522-keep_schedules.sql
+--! split: 522-is_due_known.sql
+-- is_due_known: whether a batch waits already that is due before one that waits from now on: then every sleeper has set its
+-- timer no later than that, and need not be told of the new one. Asked before the batch is made to wait.
+--   after_ms  when the new one is due
+-- What is due within 100 ms does not count: it may be promoted, and a sleeper set its next timer, before we commit.
+-- Index: queue_message_batch_delayed.
+create or replace function :SCHEMA.is_due_known(after_ms bigint) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  return after_ms > 100 and exists (
+    select from :SCHEMA.queue_message_batch b
+     where b.status = 'delayed' and b.available_at > clock_timestamp() + interval '100 milliseconds'
+       and b.available_at <= clock_timestamp() + after_ms * interval '1 millisecond');
+end $$;
+
+--! split: 523-keep_schedules.sql
 -- keep_schedules: the schedules of a queue, as a starting node knows them. What it does not name is removed, and what it names
 -- keeps its place in time. Nothing is changed where a newer version of the queue is recorded (J6, Q3).
 --   queue, its_version  the queue, and the version the node knows
@@ -930,7 +953,7 @@ begin
    where (s.catch_up, s.version) is distinct from (excluded.catch_up, excluded.version);
 end $$;
 
---! split: 523-next_due_ms.sql
+--! split: 524-next_due_ms.sql
 -- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
 -- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
 create or replace function :SCHEMA.next_due_ms() returns bigint
@@ -950,7 +973,7 @@ begin
   return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
 end $$;
 
---! split: 524-note_death.sql
+--! split: 525-note_death.sql
 -- note_death: the progress of what has just died has failed. The trigger behind every way to die.
 create or replace function :SCHEMA.note_death() returns trigger
 language plpgsql
@@ -961,7 +984,7 @@ begin
   return null;
 end $$;
 
---! split: 525-note_node.sql
+--! split: 526-note_node.sql
 -- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
 -- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
 --   owner, name  the node's life, and what people call it
@@ -979,7 +1002,7 @@ begin
   end if;
 end $$;
 
---! split: 526-occur.sql
+--! split: 527-occur.sql
 -- occur: store occurrences of a schedule that have come due. Of any number of callers one does: the one that moves `next_at`.
 --   queue, entry_key  the schedule
 --   expected          its next_at as the caller saw it; must have come, by this clock
@@ -1014,7 +1037,7 @@ begin
   return cardinality(occurrences);
 end $$;
 
---! split: 527-publisher_in_flight.sql
+--! split: 528-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -1032,7 +1055,7 @@ begin
   return false;
 end $$;
 
---! split: 528-prune_versions.sql
+--! split: 529-prune_versions.sql
 -- prune_versions: delete recorded versions that nothing needs any more (Q3); the count of rows deleted. Private to prune.
 -- Kept is what the registry names, what a living node knows, what was registered within a week, and every version with a
 -- batch waiting, in flight or dead. Rows carry a version and no hash, so they keep every schema of their version.
@@ -1081,7 +1104,7 @@ begin
   return gone;
 end $$;
 
---! split: 529-prune.sql
+--! split: 530-prune.sql
 -- prune: delete dead letters past their queue's retention, nodes that ended a week ago, and versions that nothing needs any
 -- more. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
@@ -1144,7 +1167,7 @@ begin
   return letters + nodes + :SCHEMA.prune_versions();
 end $$;
 
---! split: 530-repair_slots.sql
+--! split: 531-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -1169,7 +1192,7 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 531-recover.sql
+--! split: 532-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -1269,7 +1292,7 @@ begin
    group by d.queue_name, d.reason;
 end $$;
 
---! split: 532-promote.sql
+--! split: 533-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -1299,7 +1322,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 533-poll.sql
+--! split: 534-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
@@ -1371,7 +1394,7 @@ begin
   end if;
 end $$;
 
---! split: 534-progress_of_batch.sql
+--! split: 535-progress_of_batch.sql
 -- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
 -- nothing was written (R1, J5).
 --   queue, batch_id, token  the fence
@@ -1409,7 +1432,7 @@ begin
   return true;
 end $$;
 
---! split: 535-publish.sql
+--! split: 536-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -1463,7 +1486,7 @@ begin
   end if;
 end $$;
 
---! split: 536-purge.sql
+--! split: 537-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -1490,7 +1513,7 @@ begin
   return purged;
 end $$;
 
---! split: 537-reopen.sql
+--! split: 538-reopen.sql
 -- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
 create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
 language plpgsql
@@ -1501,7 +1524,7 @@ begin
   return dead_id;
 end $$;
 
---! split: 538-redrive.sql
+--! split: 539-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
@@ -1545,7 +1568,7 @@ begin
   end if;
 end $$;
 
---! split: 539-set_slots.sql
+--! split: 540-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -1565,7 +1588,7 @@ begin
   insert into :SCHEMA.queue_slot (queue_name, slot) select queue, n from generate_series(0, slots - 1) n on conflict do nothing;
 end $$;
 
---! split: 540-register_queue.sql
+--! split: 541-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
@@ -1611,11 +1634,11 @@ begin
   return next;
 end $$;
 
---! split: 541-release.sql
+--! split: 542-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
--- Wakes the sleepers of those queues in the same transaction: the releasing node may be stopping.
+-- Wakes the sleepers of those queues in the same transaction: the releasing node may be stopping (P14).
 -- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB.
 create or replace function :SCHEMA.release(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[])
 returns setof bigint
@@ -1624,6 +1647,8 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
+declare
+  known boolean := :SCHEMA.is_due_known((select min(d) from unnest(delays_ms) d));
 begin
   return query
   with mine as materialized (
@@ -1646,11 +1671,11 @@ begin
   )
   select k.id from back k;
   if found then
-    perform :SCHEMA.announce(queues, true);
+    perform :SCHEMA.announce(queues, true, known);
   end if;
 end $$;
 
---! split: 542-remove_waiting.sql
+--! split: 543-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
@@ -1677,7 +1702,7 @@ begin
   return removed;
 end $$;
 
---! split: 543-retry.sql
+--! split: 544-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -1685,7 +1710,8 @@ end $$;
 --   delays_ms            the wait before the next attempt; 0 = at once
 --   errors               the error text to keep, any bytes
 -- Answers delayed, dead or divide for each batch that was still ours; a missing one was lost.
--- Locks: the rows in (queue_name, id) order, then the slots they held. In the row and in the dead letters, or in neither.
+-- Announces: when its owner is lost too, others must know when the batch is due (P14).
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB. In the row and in the dead letters, or in neither.
 create or replace function :SCHEMA.retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[])
 returns table (id bigint, outcome text)
 language plpgsql
@@ -1694,6 +1720,8 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+  known boolean := :SCHEMA.is_due_known((select min(d) from unnest(delays_ms) d));
 begin
   return query
   with mine as materialized (
@@ -1739,9 +1767,12 @@ begin
   select d.id, d.outcome from done d
   union all
   select m.id, 'divide' from mine m where m.exhausted and m.several;
+  if found then
+    perform :SCHEMA.announce(queues, true, known);
+  end if;
 end $$;
 
---! split: 544-rise.sql
+--! split: 545-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -1755,7 +1786,7 @@ begin
   end loop;
 end $$;
 
---! split: 545-set_paused.sql
+--! split: 546-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
@@ -1774,13 +1805,14 @@ begin
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 546-settle_part.sql
+--! split: 547-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
 --   dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors  per message given up: a JSON array of one,
 --                                               its place in the origin, why
 --   delay_ms, error                             null: the lease goes on. Otherwise the rest has failed once more and waits
+-- What waits is announced, as in retry.
 -- Answers kept, delayed or gone; null when the batch was no longer ours, and then nothing was written.
 -- Repeated, because nobody answered, it does nothing twice: what has left the batch is not buried again, and what was sent
 -- before a later call and carried out after it, which would bring back what left meanwhile, is refused. Places only leave.
@@ -1797,6 +1829,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  known boolean := delay_ms is not null and :SCHEMA.is_due_known(delay_ms);
   answer text;
 begin
   with mine as materialized (
@@ -1844,10 +1877,13 @@ begin
   select 'gone' into answer from gone
   union all
   select case k.status when 'processing' then 'kept' else 'delayed' end from shrunk k;
+  if answer = 'delayed' then
+    perform :SCHEMA.announce(array[queue], true, known);
+  end if;
   return answer;
 end $$;
 
---! split: 547-wake_on_insert.sql
+--! split: 548-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger

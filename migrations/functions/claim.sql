@@ -91,6 +91,7 @@ begin
     perform set_config('synchronous_commit', 'off', true);
   end if;
   if left_in <> '{}' then
-    perform :SCHEMA.wake(left_in);
+    -- With PUB: who falls asleep meanwhile skips what we have locked, and must look again after our commit.
+    perform :SCHEMA.announce(left_in);
   end if;
 end $$;

@@ -1,7 +1,7 @@
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
--- Wakes the sleepers of those queues in the same transaction: the releasing node may be stopping.
+-- Wakes the sleepers of those queues in the same transaction: the releasing node may be stopping (P14).
 -- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB.
 create or replace function :SCHEMA.release(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[])
 returns setof bigint
@@ -10,6 +10,8 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
+declare
+  known boolean := :SCHEMA.is_due_known((select min(d) from unnest(delays_ms) d));
 begin
   return query
   with mine as materialized (
@@ -32,6 +34,6 @@ begin
   )
   select k.id from back k;
   if found then
-    perform :SCHEMA.announce(queues, true);
+    perform :SCHEMA.announce(queues, true, known);
   end if;
 end $$;

@@ -5,7 +5,8 @@
 --   delays_ms            the wait before the next attempt; 0 = at once
 --   errors               the error text to keep, any bytes
 -- Answers delayed, dead or divide for each batch that was still ours; a missing one was lost.
--- Locks: the rows in (queue_name, id) order, then the slots they held. In the row and in the dead letters, or in neither.
+-- Announces: when its owner is lost too, others must know when the batch is due (P14).
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB. In the row and in the dead letters, or in neither.
 create or replace function :SCHEMA.retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[])
 returns table (id bigint, outcome text)
 language plpgsql
@@ -14,6 +15,8 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+  known boolean := :SCHEMA.is_due_known((select min(d) from unnest(delays_ms) d));
 begin
   return query
   with mine as materialized (
@@ -59,4 +62,7 @@ begin
   select d.id, d.outcome from done d
   union all
   select m.id, 'divide' from mine m where m.exhausted and m.several;
+  if found then
+    perform :SCHEMA.announce(queues, true, known);
+  end if;
 end $$;

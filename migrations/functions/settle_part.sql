@@ -4,6 +4,7 @@
 --   dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors  per message given up: a JSON array of one,
 --                                               its place in the origin, why
 --   delay_ms, error                             null: the lease goes on. Otherwise the rest has failed once more and waits
+-- What waits is announced, as in retry.
 -- Answers kept, delayed or gone; null when the batch was no longer ours, and then nothing was written.
 -- Repeated, because nobody answered, it does nothing twice: what has left the batch is not buried again, and what was sent
 -- before a later call and carried out after it, which would bring back what left meanwhile, is refused. Places only leave.
@@ -20,6 +21,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  known boolean := delay_ms is not null and :SCHEMA.is_due_known(delay_ms);
   answer text;
 begin
   with mine as materialized (
@@ -67,5 +69,8 @@ begin
   select 'gone' into answer from gone
   union all
   select case k.status when 'processing' then 'kept' else 'delayed' end from shrunk k;
+  if answer = 'delayed' then
+    perform :SCHEMA.announce(array[queue], true, known);
+  end if;
   return answer;
 end $$;

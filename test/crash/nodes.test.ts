@@ -145,6 +145,38 @@ test("R3 kill -9 in the middle: its batches run on the other node in time, and s
   await isEmpty(queue);
 });
 
+for (const [ending, signal] of [
+  ["is killed", "SIGKILL"],
+  ["stops", "SIGTERM"],
+] as const) {
+  test(`P14 what a node retried that then ${ending} fires in time on another one, however long that one's pollMs`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const queue = `retried-${signal.toLowerCase()}`;
+    const waitMs = 2_000;
+    const backoff = { initialMs: waitMs, factor: 1, maxMs: waitMs, jitter: 0 };
+    const settings = { queue, pollMs: 60_000, fails: true, options: { backoff } };
+    const workers = await Promise.all([startWorker(t, settings), startWorker(t, settings)]);
+    await asleep(workers);
+    await publish(queue);
+    const [first, other] = await Promise.any(
+      workers.map(async (worker, index) => {
+        await worker.waitFor("retried");
+        return [worker, workers[1 - index]] as [TestProcess, TestProcess];
+      }),
+    );
+    const [row] = await batchesOf(pool, queue);
+    await first.kill(signal);
+    const { attempt } = await other.waitFor("handling", 20_000);
+    assert.equal(attempt, 2);
+    const { rows } = await pool.query("select extract(epoch from clock_timestamp() - $1) * 1000 as late", [
+      row?.available_at,
+    ]);
+    t.diagnostic(`${rows[0].late} ms after it was due`);
+    assert.ok(rows[0].late < 1_000, `${rows[0].late} ms late`);
+  });
+}
+
 test("R3 a node whose handler blocks its event loop is not run twice", { timeout: 60_000 }, async (t) => {
   const queue = "frozen-alive";
   const settings = { queue, pollMs: 500, options: { orphanAfterMs: 3_000 } };

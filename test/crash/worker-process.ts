@@ -16,6 +16,8 @@ export interface WorkerSettings {
   /** How long a handler takes; it ends early only when told to `end`, never by its signal. */
   readonly handlerMs?: number;
   readonly stopWithinMs?: number;
+  /** Every handler throws. */
+  readonly fails?: boolean;
 }
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings;
@@ -36,6 +38,7 @@ process.on("warning", ({ message }) => report("warning", { message }));
 mq.on("polled", ({ result }) => report("looked", { result }));
 mq.on("woken", ({ source, batches }) => report("woken", { source, batches }));
 mq.on("listenerUp", () => report("listenerUp"));
+mq.on("retried", () => report("retried"));
 mq.on("leaseLost", ({ batchId }) => report("leaseLost", { batchId }));
 mq.on("recovered", (recovery) => report("recovered", { ...recovery }));
 mq.queue(queue).listen(async (messages, { ids, attempt }) => {
@@ -43,6 +46,7 @@ mq.queue(queue).listen(async (messages, { ids, attempt }) => {
   report("handling", { at, numbers: (messages as TestMessage[]).map(({ n }) => n), ids, attempt });
   if (handlerMs > 0) await Promise.race([sleep(handlerMs, undefined, { ref: false }), end]);
   report("handled", { ids });
+  if (settings.fails === true) throw new Error("as the test asked");
 });
 mq.stopOnSignals(settings.stopWithinMs === undefined ? {} : { timeoutMs: settings.stopWithinMs });
 await mq.start();

@@ -175,6 +175,26 @@ const locking: readonly Mutant[] = [
 
 const rules: readonly Mutant[] = [
   {
+    in: "claim",
+    take: ":SCHEMA.announce(left_in)",
+    put: ":SCHEMA.wake(left_in)",
+    noticedBy: ["sql/announce", "a claim that leaves what it has locked"],
+  },
+  ...["retry", "release", "settle_part"].map(
+    (name): Mutant => ({
+      in: name,
+      take: "true, known)",
+      put: "true, true)",
+      noticedBy: ["sql/announce", `P14: ${name}: sleepers hear`],
+    }),
+  ),
+  {
+    in: "announce",
+    take: "if not known then",
+    put: "if true then",
+    noticedBy: ["sql/announce", "P14: retry: sleepers hear"],
+  },
+  {
     in: "settle_part",
     take: " and (m.positions is null or d.place = any (m.positions))",
     noticedBy: [conformance, "said twice, because nobody answered"],

@@ -14,11 +14,12 @@ export interface StoredBatch {
   readonly owner: string | null;
   readonly positions: number[] | null;
   readonly created_at: Date;
+  readonly available_at: Date | null;
   readonly last_error: string | null;
 }
 
 /** A row of the dead letters. */
-export interface DeadLetterRow extends Omit<StoredBatch, "status" | "last_error"> {
+export interface DeadLetterRow extends Omit<StoredBatch, "status" | "available_at" | "last_error"> {
   readonly batch_id: string;
   readonly reason: string;
   readonly error: string;
