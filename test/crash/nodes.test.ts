@@ -91,10 +91,8 @@ test("W1 a third process's publish wakes idle workers by notification, within mi
 
 test("P16, W1 plain SQL wakes the workers, on all nodes", async (t) => {
   const queue = "by-sql";
-  const workers = await Promise.all([
-    startWorker(t, { queue, handlerMs: 60_000 }),
-    startWorker(t, { queue, handlerMs: 60_000 }),
-  ]);
+  const settings = { queue, handlerMs: 60_000, options: { maxBatchMessages: 1 } };
+  const workers = await Promise.all([startWorker(t, settings), startWorker(t, settings)]);
   await asleep(workers);
   await publish(queue, 2);
   for (const worker of workers) assert.equal((await worker.waitFor("woken")).source, "notify");
@@ -127,7 +125,7 @@ test("R3 kill -9 in the middle: its batches run on the other node in time, and s
 }, async (t) => {
   const queue = "killed";
   const [orphanAfterMs, pollMs] = [3_000, 1_000];
-  const settings = { queue, pollMs, options: { orphanAfterMs, concurrency: 5 } };
+  const settings = { queue, pollMs, options: { orphanAfterMs, concurrency: 5, maxBatchMessages: 1 } };
   const victim = await startWorker(t, { ...settings, handlerMs: 600_000 });
   await publish(queue, 5);
   for (let n = 0; n < 5; n += 1) await victim.waitFor("handling");
@@ -220,7 +218,7 @@ test("M5, I1 SIGTERM with handlers running: all acknowledged, nothing left open,
   timeout: 60_000,
 }, async (t) => {
   const queue = "sigterm";
-  const worker = await startWorker(t, { queue, handlerMs: 600, options: { concurrency: 5 } });
+  const worker = await startWorker(t, { queue, handlerMs: 600, options: { concurrency: 5, maxBatchMessages: 1 } });
   await publish(queue, 8);
   for (let n = 0; n < 5; n += 1) await worker.waitFor("handling");
   const { code, signal } = await worker.kill("SIGTERM");

@@ -77,14 +77,12 @@ export const settlePartCases: readonly ConformanceCase[] = [
     async run(subject) {
       const queue = subject.name();
       const lease = await subject.inFlight(queue, ["0", "1", "2"]);
-      const [more, less] = [[1, 2], [2]].map((positions) => ({
-        payload: JSON.stringify(positions.map(String)),
-        positions,
-      }));
+      const restOf = (...positions: number[]) => ({ payload: JSON.stringify(positions.map(String)), positions });
+      const [more, less] = [restOf(1, 2), restOf(2)] as const;
       assert.equal(await subject.backend.settlePart({ lease, rest: less, dead: [] }), "kept");
       assert.equal(await subject.backend.settlePart({ lease, rest: more, dead: [dead(0)] }), undefined);
       await subject.backend.release([lease], 0);
-      assert.equal((await subject.claimOne(queue)).payload, less?.payload);
+      assert.equal((await subject.claimOne(queue)).payload, less.payload);
       await subject.assertDepth(queue, { processing: 1 });
     },
   },
