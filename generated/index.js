@@ -13,7 +13,7 @@ export function createClient($options = {}) {
 }
 
 /** The default client; the address is read from DATABASE_URL when it is first used. */
-export const mq = createClient({ connectionString: () => process.env.DATABASE_URL });
+export const mq = $rt.defaultClient(createClient({ connectionString: () => process.env.DATABASE_URL }));
 export const publishTo = mq.publishTo;
 export const onEmailSend = mq.onEmailSend;
 export const onOrderPlaced = mq.onOrderPlaced;

@@ -1,9 +1,11 @@
 /** What a publishing process holds: constructs the parts, connects them, and hands out their functions. */
 import { hostname } from "node:os";
 import type { Backend } from "./backend/backend.js";
+import type { Inspector } from "./backend/inspector.js";
 import { ClientLife } from "./client-life.js";
 import type { ResolvedOptions } from "./client-options.js";
 import { ClientTransactions } from "./client-transactions.js";
+import type { Listening } from "./deliver/engine.js";
 import { pullFrom } from "./deliver/pull.js";
 import { subscribeTo } from "./deliver/subscribe.js";
 import { ClientHooks } from "./hooks.js";
@@ -20,6 +22,7 @@ import { type ProgressAccess, progressAccess } from "./progress/progress-access.
 import { ProgressNews } from "./progress/progress-news.js";
 import { publishTo } from "./publish/publish-to.js";
 import { Publishers } from "./publish/publishers.js";
+import type { QueueDefinition } from "./queue/queue.js";
 import type { QueueRegistry } from "./queue/registry.js";
 import type { Health, QueueAccess, Runtime, StopOptions } from "./runtime.js";
 import { stopOnSignals } from "./stop-on-signals.js";
@@ -110,6 +113,24 @@ export class Client implements Omit<Runtime, "publishTo"> {
 
   get progress(): ProgressAccess {
     return progressAccess(this.#backend.progress, this.#news);
+  }
+
+  // The next four are no part of what a client offers: the test kit puts one client in the place of another.
+
+  get definitions(): readonly QueueDefinition[] {
+    return this.#queues.all();
+  }
+
+  get listeners(): readonly Listening[] {
+    return this.#life.worker?.engine.listeners ?? [];
+  }
+
+  adopt({ definition, handler, concurrency }: Listening): void {
+    this.#life.node().engine.listen(definition, handler, concurrency);
+  }
+
+  get inspector(): Inspector {
+    return this.#backend.inspector;
   }
 
   start = (): Promise<void> => this.#life.start();

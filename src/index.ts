@@ -59,6 +59,7 @@ export type { Published, PublishedMany, Publisher, PublishOptions } from "./publ
 export type { QueueDefinition, QueueSettings, ScheduleRule, Validate, ValidationError } from "./queue/queue.js";
 export { validatorParts } from "./queue/validator-parts.js";
 export type { Health, QueueAccess, QueueSize, Runtime, StopOptions } from "./runtime.js";
+export { defaultClient } from "./stand-in.js";
 export type { SqlExecutor } from "./transaction/executors.js";
 export { type DrizzleTransaction, fromDrizzle } from "./transaction/from-drizzle.js";
 export { fromKnex, type KnexTransaction } from "./transaction/from-knex.js";

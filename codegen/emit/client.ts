@@ -43,7 +43,8 @@ function clientScript(queues: readonly QueueModel[], context: ClientContext): st
     writer.writeLine("}");
     writer.blankLine();
     writer.writeLine("/** The default client; the address is read from DATABASE_URL when it is first used. */");
-    writer.writeLine("export const mq = createClient({ connectionString: () => process.env.DATABASE_URL });");
+    const own = "createClient({ connectionString: () => process.env.DATABASE_URL })";
+    writer.writeLine(`export const mq = $rt.defaultClient(${own});`);
     writer.writeLine("export const publishTo = mq.publishTo;");
     for (const queue of queues) {
       const on = `on${verbSuffix(queue.typeName)}`;

@@ -10,11 +10,15 @@ import { crashesUntilAlone } from "./division.js";
 import type { Handler } from "./handle.js";
 import type { Listener } from "./handler.js";
 
-/** One queue's listener on this node. */
-interface Lane {
+/** Who listens to a queue, and how. */
+export interface Listening {
   readonly definition: QueueDefinition;
   readonly handler: Handler;
   readonly concurrency: number;
+}
+
+/** One queue's listener on this node. */
+interface Lane extends Listening {
   /** Deliveries that are not over: their handlers run, or their outcomes are being written. */
   readonly running: Set<Promise<void>>;
   /** How many of them only have to be written: their slots are free again. */
@@ -136,6 +140,14 @@ export class Engine {
     this.#track(settler.release(leases, 0));
     // A database that is away must not keep the process: recovery takes back what could not be given back.
     await atMost(1_000, Promise.all(this.#returning));
+  }
+
+  get listeners(): readonly Listening[] {
+    return [...this.#lanes.values()].map(({ definition, handler, concurrency }) => ({
+      definition,
+      handler,
+      concurrency,
+    }));
   }
 
   get running(): number {

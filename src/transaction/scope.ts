@@ -1,6 +1,7 @@
 /**
- * The transaction a piece of code runs in. This file holds the only AsyncLocalStorage; `currentScope()` is read by a
- * client, and by a scope's own statements to learn where they come from; everything else takes the scope as an argument.
+ * The transaction a piece of code runs in. This file holds the only AsyncLocalStorage of the data paths; `currentScope()` is
+ * read by a client, and by a scope's own statements to learn where they come from; everything else takes the scope as an
+ * argument.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { OpenTransaction } from "../backend/backend.js";

@@ -13,6 +13,8 @@ import type {
 import type { Batch, NewBatch } from "../../batch/batch.js";
 import type { QueueDefinition, QueueSettings } from "../../queue/queue.js";
 import { monotonicMs, pause } from "../../time.js";
+import { decorate } from "../decorate.js";
+import { twice } from "../duplicate-delivery.js";
 
 /** How a subject is tested. */
 export interface SubjectOptions {
@@ -197,24 +199,11 @@ export class Subject {
   }
 }
 
-function twice(batches: readonly NewBatch[]): readonly NewBatch[] {
-  return batches.flatMap((batch) => [batch, batch]);
-}
-
-// A decorator by hand: the methods of a class with private fields must be called on the object itself.
+// All ids: the cases ask for each copy.
 function storingTwice(backend: Backend): Backend {
-  return new Proxy(backend, {
-    get(target, key) {
-      if (key === "publish") {
-        return (batches: readonly NewBatch[], tx?: Parameters<Backend["publish"]>[1]) =>
-          target.publish(twice(batches), tx);
-      }
-      if (key === "begin") {
-        return async (...options: Parameters<Backend["begin"]>) => publishingTwice(await target.begin(...options));
-      }
-      const value: unknown = Reflect.get(target, key);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
+  return decorate(backend, {
+    publish: (batches, tx) => backend.publish(twice(batches), tx),
+    begin: async (options) => publishingTwice(await backend.begin(options)),
   });
 }
 
