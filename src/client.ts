@@ -20,6 +20,8 @@ import { meter } from "./metrics/metrics.js";
 import { openBackend } from "./open-backend.js";
 import { type ProgressAccess, progressAccess } from "./progress/progress-access.js";
 import { ProgressNews } from "./progress/progress-news.js";
+import { publishChain } from "./publish/chain.js";
+import type { QueuePublisher } from "./publish/publish.js";
 import { publishTo } from "./publish/publish-to.js";
 import { Publishers } from "./publish/publishers.js";
 import type { QueueDefinition } from "./queue/queue.js";
@@ -106,6 +108,11 @@ export class Client implements Omit<Runtime, "publishTo"> {
     this.#access.set(name, access);
     return access;
   }
+
+  chain: Runtime["chain"] = async (steps, { tx } = {}) => {
+    const isOurs = (to: QueuePublisher) => this.#publishers.of(to.definition) === to;
+    return await publishChain(steps, { tx, scope: this.#transactions.scope(), isOurs });
+  };
 
   get inspect(): Inspection {
     return inspectionOf(this.#backend.inspector, this.#backend.schedules);

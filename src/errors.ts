@@ -73,6 +73,11 @@ export const errorTable = {
     advice: "stop the first one, or do both jobs in one handler",
     retry: false,
   },
+  ERR_CHAIN: {
+    when: "a chain has no step, more than 100, more than 8 MiB behind its first, or one that this client has not made",
+    advice: "make its steps with `publishTo.<queue>.step` of the same client; store large parts elsewhere",
+    retry: false,
+  },
   ERR_FOREIGN_BATCH: {
     when: "a batch is settled through a client or a queue that has not handed it out",
     advice: "settle a pulled batch where it was pulled",

@@ -55,7 +55,15 @@ export type { FollowOptions, ProgressAccess } from "./progress/progress-access.j
 
 export type { DedupFunction } from "./publish/dedup-function.js";
 
-export type { Published, PublishedMany, Publisher, PublishOptions } from "./publish/publisher.js";
+export type {
+  ChainStep,
+  Published,
+  PublishedChain,
+  PublishedMany,
+  Publisher,
+  PublishOptions,
+  StepOptions,
+} from "./publish/publisher.js";
 export type { QueueDefinition, QueueSettings, ScheduleRule, Validate, ValidationError } from "./queue/queue.js";
 export { validatorParts } from "./queue/validator-parts.js";
 export type { Health, QueueAccess, QueueSize, Runtime, StopOptions } from "./runtime.js";

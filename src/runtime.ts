@@ -8,7 +8,7 @@ import type { Inspection } from "./inspect/inspection.js";
 import type { EventName, Events } from "./instrument.js";
 
 import type { ProgressAccess } from "./progress/progress-access.js";
-import type { Publisher } from "./publish/publisher.js";
+import type { ChainStep, PublishedChain, Publisher } from "./publish/publisher.js";
 import type { SqlExecutor } from "./transaction/executors.js";
 import type { RunOptions } from "./transaction/retry.js";
 
@@ -85,6 +85,12 @@ export interface Runtime {
   flush(): Promise<void>;
   /** @throws PostriderError `ERR_QUEUE_UNDECLARED`, with near names */
   queue(name: string): QueueAccess;
+  /**
+   * Stores a chain: its first step now, each further one by the statement that acknowledges the step before, so that a crash
+   * neither loses nor doubles it. Joins a transaction as publishing does; `tx` is the caller's own.
+   * @throws PostriderError `ERR_CHAIN`, and as publishing does
+   */
+  chain(steps: readonly ChainStep[], options?: { readonly tx?: SqlExecutor }): Promise<PublishedChain>;
   readonly inspect: Inspection;
   readonly progress: ProgressAccess;
   /** Time of the last publish or handler end on this node, by its clock. */

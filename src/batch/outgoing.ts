@@ -9,6 +9,8 @@ export interface Stowage {
   readonly maxAttempts?: number;
   readonly staleAfterMs?: number;
   readonly alone: boolean;
+  /** Of a chain's step: the chain's state. */
+  readonly chain?: string;
   /** Equal for messages that may share a batch. */
   readonly key: string;
 }

@@ -1,4 +1,5 @@
 /** The delivery path on one screen: hold -> decode and validate -> handle -> outcome -> settle. */
+import type { Backend } from "../backend/backend.js";
 import type { Batch } from "../batch/batch.js";
 import type { HandledStatus, Instrument, Logger } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
@@ -20,6 +21,7 @@ export interface DeliverParams {
   readonly settler: Settler;
   readonly instrument: Instrument;
   readonly logger: Logger;
+  readonly backend: Pick<Backend, "progress">;
 }
 
 /**
@@ -78,7 +80,14 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
     begin = resolve;
   });
   const ended = handle(
-    { handler, signal: abort.signal, onStart: begin, logger, maxMessages: maxBatchMessages },
+    {
+      handler,
+      signal: abort.signal,
+      onStart: begin,
+      logger,
+      maxMessages: maxBatchMessages,
+      progress: params.backend.progress,
+    },
     call,
   ).finally(() => {
     over.abort();

@@ -1,9 +1,11 @@
 /** Calls the handler and says how it ended. Its `try` holds the handler's call and nothing else. */
 import type { LimitFunction } from "p-limit";
+import type { ProgressStore } from "../backend/progress-store.js";
 import type { Logger } from "../instrument.js";
 import { pause } from "../time.js";
 import { runInRoot } from "../transaction/scope.js";
 import { batchIdsOf, type Call } from "./call.js";
+import { progressOf } from "./call-progress.js";
 import type { Delivery } from "./delivery.js";
 import type { BatchContext, BatchHandler, MessageHandler } from "./handler.js";
 import { checkDelay, Gathered, type Outcome, outcomeOfError, outcomeOfResult } from "./outcome.js";
@@ -19,6 +21,7 @@ export interface HandleParams {
   /** Called when the first call begins: waiting for a turn is no handler's time. */
   readonly onStart: () => void;
   readonly logger: Logger;
+  readonly progress: ProgressStore;
   /** Messages of one call; a larger batch (raw SQL, a lowered setting) is sliced. */
   readonly maxMessages: number;
 }
@@ -108,7 +111,7 @@ interface Wish {
   retryAfterMs?: number;
 }
 
-function callContext({ signal, logger }: HandleParams, call: Call, wish: Wish) {
+function callContext({ signal, logger, progress }: HandleParams, call: Call, wish: Wish) {
   // Batches that share a call are all at their first attempt.
   const { batch } = call.deliveries[0] as Delivery;
   return {
@@ -117,6 +120,10 @@ function callContext({ signal, logger }: HandleParams, call: Call, wish: Wish) {
     batchIds: batchIdsOf(call),
     signal,
     log: logger,
+    progress: progressOf(
+      progress,
+      call.deliveries.map(({ batch }) => batch),
+    ),
     retryAfter: (ms: number) => {
       checkDelay("retryAfter", ms);
       wish.retryAfterMs = ms;

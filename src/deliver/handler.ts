@@ -12,6 +12,12 @@ interface CallContext {
   readonly signal: AbortSignal;
   /** The wait before the next attempt, should this call fail; the failure counts (D5). */
   retryAfter(ms: number): void;
+  /**
+   * Records how far the call has come, 0 to 100, and what it is at, under its batch's id, or, of a chain's step, as the share of
+   * the whole chain under `chain:<id>`. False when the batch was lost: then nothing was written.
+   * @throws TypeError for what is no number
+   */
+  progress(percent: number, stage?: string): Promise<boolean>;
   readonly log: Logger;
 }
 

@@ -14,6 +14,8 @@ export interface PulledBatch<Message> {
   readonly attempt: number;
   /** Aborted when the batch is lost to another node, or about to be, and when the client has stopped. */
   readonly signal: AbortSignal;
+  /** As `ctx.progress` of a handler. */
+  progress(percent: number, stage?: string): Promise<boolean>;
   /** Done: deletes it. False when it was lost, and then nothing was changed. */
   ack(): Promise<boolean>;
   /** Gives it back unfinished, with no attempt spent; not before `delayMs`, 0 by default. False as above. */

@@ -6,6 +6,7 @@ import type { Logger } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import { atMost } from "../time.js";
 import { callOf } from "./call.js";
+import { progressOf } from "./call-progress.js";
 import type { DeliverParams } from "./deliver.js";
 import { type Delivery, openDeliveries } from "./delivery.js";
 import { divide, isSuspect } from "./division.js";
@@ -129,6 +130,7 @@ export class Puller {
       publishedAt: batch.publishedAt,
       attempt: batch.failures + 1,
       signal: abort.signal,
+      progress: progressOf(this.#params.backend.progress, [batch]),
       ack: () => this.#settle(pulled, { kind: "ack" }),
       release: ({ delayMs = 0 }: { readonly delayMs?: number } = {}) => {
         checkDelay("release", delayMs);

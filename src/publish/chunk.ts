@@ -66,6 +66,7 @@ export class Chunker {
       ...(stowage.runAt === undefined ? {} : { runAt: stowage.runAt }),
       ...(stowage.maxAttempts === undefined ? {} : { maxAttempts: stowage.maxAttempts }),
       ...(stowage.staleAfterMs === undefined ? {} : { staleAfterMs: stowage.staleAfterMs }),
+      ...(stowage.chain === undefined ? {} : { chain: stowage.chain }),
     };
   }
 }

@@ -2,8 +2,9 @@
 
 import { PostriderError } from "../errors.js";
 import type { Scope } from "../transaction/scope.js";
+import { chainStep } from "./chain.js";
 import type { QueuePublisher } from "./publish.js";
-import type { Published, PublishedMany, Publisher, PublishOptions } from "./publisher.js";
+import type { Published, PublishedMany, Publisher, PublishOptions, StepOptions } from "./publisher.js";
 import { Together } from "./together.js";
 
 /** Messages and bytes of one chunk of an async iterable. */
@@ -78,7 +79,9 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
     options?: PublishOptions,
   ): Promise<Result> => quiet(publishCollected(body, options));
 
-  return Object.assign(publishOne, { many, collect });
+  const step = (message: unknown, options?: StepOptions) => chainStep(publisher(), message, options);
+
+  return Object.assign(publishOne, { many, collect, step });
 }
 
 function publishedOne(batchIds: readonly string[]): Published {

@@ -173,8 +173,13 @@ function dedupNoted(
   { instrument, dedupOf }: Dedupers,
 ): readonly OutgoingMessage[] {
   const choose = dedupOf(definition);
+  // A chain's step is no repeat of anything: dropped, it would take the whole chain with it.
+  const isStep = ({ stowage }: OutgoingMessage) => stowage.chain !== undefined;
+  const others = messages.some(isStep) ? messages.filter((message) => !isStep(message)) : messages;
   const { kept, dropped } =
-    choose === undefined ? dedup(definition.settings.dedup, messages) : dedupBy(definition.name, choose, messages);
+    choose === undefined ? dedup(definition.settings.dedup, others) : dedupBy(definition.name, choose, others);
   if (dropped > 0) instrument.emit("deduplicated", { queue: definition.name, messages: dropped });
-  return kept;
+  if (others === messages) return kept;
+  const stays = new Set(kept);
+  return messages.filter((message) => isStep(message) || stays.has(message));
 }

@@ -25,6 +25,22 @@ export interface PublishOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of a chain's step. `delayMs` counts from the end of the step before. */
+export type StepOptions = Pick<PublishOptions, "delayMs" | "priority" | "headers" | "maxAttempts" | "staleAfterMs">;
+
+/** A message that waits for its turn in a chain. */
+export interface ChainStep {
+  readonly queue: string;
+}
+
+/** A chain that was stored. */
+export interface PublishedChain {
+  /** Its progress is kept under `chain:<chainId>`. */
+  readonly chainId: string;
+  /** The first step's batch; "" inside a transaction. */
+  readonly batchId: string;
+}
+
 /** Where a message was stored. */
 export interface Published {
   /** The stored batch; several messages may share it. Inside a transaction it is known only after the commit: "". */
@@ -53,6 +69,11 @@ export interface Publisher<Message> {
    * @throws PostriderError as for one message, and `ERR_TOO_MANY`.
    */
   many(messages: Iterable<Message> | AsyncIterable<Message>, options?: PublishOptions): Promise<PublishedMany>;
+  /**
+   * A step of a chain, for `mq.chain`. Encoded and checked now.
+   * @throws PostriderError as for one message
+   */
+  step(message: Message, options?: StepOptions): ChainStep;
   /** Publishes what the body put, in order, if the body succeeds; nothing if it throws. Returns the body's result. */
   collect<Result>(
     body: (put: (message: Message) => void) => Result | Promise<Result>,
