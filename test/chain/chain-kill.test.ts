@@ -16,7 +16,7 @@ const chains = Number(process.env.POSTRIDER_CHAINS ?? 40);
 const workers = 3;
 
 async function startWorker(): Promise<TestProcess> {
-  const worker = startProcess(new URL("./chain-worker.ts", import.meta.url), { args: [connectionString, "40"] });
+  const worker = startProcess(new URL("./chain-worker.ts", import.meta.url), { args: [connectionString, "500"] });
   await worker.waitFor("started");
   return worker;
 }
