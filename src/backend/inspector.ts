@@ -115,6 +115,8 @@ export interface Inspector {
   /** No node claims from it any more. What is in flight goes on. */
   pause(queue: string): Promise<void>;
   resume(queue: string): Promise<void>;
+  /** The settings recorded of a queue; undefined where it was never registered. */
+  settings(queue: string): Promise<unknown>;
   unconsumable(): Promise<readonly Unconsumable[]>;
   nodes(): Promise<readonly NodeView[]>;
   /** One statement for all queues; it gives up after 500 ms rather than burden a database that is busy. */

@@ -31,6 +31,26 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "publish messages from a file or standard input, one JSON object a line",
     load: async () => (await import("./commands/publish.js")).publishCommand(),
   },
+  status: {
+    summary: "show what every queue holds, which nodes live, and what comes by the clock",
+    load: async () => (await import("./commands/status.js")).statusCommand(),
+  },
+  peek: {
+    summary: "print the next batches of a queue",
+    load: async () => (await import("./commands/peek.js")).peekCommand(),
+  },
+  dead: {
+    summary: "look at dead letters, put them back, or delete them",
+    load: async () => (await import("./commands/dead.js")).deadCommand(),
+  },
+  pause: {
+    summary: "let no node claim from a queue",
+    load: async () => (await import("./commands/pause.js")).pauseCommand(),
+  },
+  resume: {
+    summary: "let nodes claim from a paused queue again",
+    load: async () => (await import("./commands/pause.js")).resumeCommand(),
+  },
 };
 
 process.exitCode = await main(process.argv.slice(2));
@@ -58,6 +78,7 @@ async function program(args: readonly string[]): Promise<Command> {
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = name === asked ? await load() : new Command(name);
     program.addCommand(command.copyInheritedSettings(program).summary(summary));
+    for (const subcommand of command.commands) subcommand.copyInheritedSettings(program);
   }
   return program;
 }

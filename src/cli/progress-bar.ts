@@ -1,27 +1,27 @@
-/** A bar on standard error while a file is read, with room for lines above it. */
+/** A bar on standard error while something is under way, with room for lines above it. */
 import type { SingleBar } from "cli-progress";
 
 export interface ProgressBar {
-  /** Bytes read so far. */
-  at(bytes: number): void;
+  /** How much is done, of the total. */
+  at(done: number): void;
   /** A line for people, above the bar. */
   say(line: string): void;
   end(): void;
 }
 
 /** Without a terminal, or where the size is not known beforehand, there is no bar: only the lines. */
-export async function progressBar(totalBytes: number | undefined): Promise<ProgressBar> {
+export async function progressBar(total: number | undefined, what = "publishing"): Promise<ProgressBar> {
   const plain = {
     at: () => undefined,
     say: (line: string) => void process.stderr.write(`${line}\n`),
     end: () => undefined,
   };
-  if (totalBytes === undefined || !process.stderr.isTTY) return plain;
-  const bar = await openBar();
-  bar.start(totalBytes, 0);
+  if (total === undefined || !process.stderr.isTTY) return plain;
+  const bar = await openBar(what);
+  bar.start(total, 0);
   let over = false;
   return {
-    at: (bytes) => bar.update(bytes),
+    at: (done) => bar.update(done),
     // Over the bar's line; it draws itself anew below.
     say: (line) => void process.stderr.write(`\r\u001b[K${line}\n`),
     end: () => {
@@ -33,8 +33,8 @@ export async function progressBar(totalBytes: number | undefined): Promise<Progr
 }
 
 // Loaded only when there is somebody to look at it.
-async function openBar(): Promise<SingleBar> {
+async function openBar(what: string): Promise<SingleBar> {
   const { SingleBar, Presets } = await import("cli-progress");
-  const format = "publishing {bar} {percentage}% | {eta_formatted} left";
+  const format = `${what} {bar} {percentage}% | {eta_formatted} left`;
   return new SingleBar({ stream: process.stderr, hideCursor: true, forceRedraw: true, format }, Presets.shades_classic);
 }

@@ -107,6 +107,11 @@ export class MemoryInspector implements Inspector {
     this.#wake(queue);
   }
 
+  async settings(queue: string): Promise<unknown> {
+    const { settings, schemaHash } = this.#store.queue(queue);
+    return schemaHash === undefined ? undefined : settings;
+  }
+
   async unconsumable(): Promise<readonly Unconsumable[]> {
     const known = new Map<string, number>();
     for (const [owner, node] of this.#store.nodes) {

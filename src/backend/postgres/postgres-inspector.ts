@@ -119,6 +119,11 @@ export class PostgresInspector implements Inspector {
     await this.#query(`select ${this.#schema}.set_paused($1, false)`, [queue]);
   }
 
+  async settings(queue: string): Promise<unknown> {
+    const recorded = `select settings from ${this.#schema}.queue where queue_name = $1 and schema_hash is not null`;
+    return (await this.#query(recorded, [queue]))[0]?.settings;
+  }
+
   async unconsumable(): Promise<readonly Unconsumable[]> {
     const rows = await this.#query(`select * from ${this.#schema}.unconsumable()`, []);
     return rows.map((row) => ({

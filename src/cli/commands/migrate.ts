@@ -1,9 +1,9 @@
 /** `postrider migrate`: applies the committed migrations, or shows, prints or undoes them. */
-import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
 import pg from "pg";
 import { dropSchema, migrate, migrationStatus, printMigrations } from "../../backend/postgres/migrate.js";
 import { schemaName } from "../../backend/postgres/schema-name.js";
+import { confirm } from "../confirm.js";
 import { type DatabaseOptions, databaseCommand, withDatabase } from "../with-database.js";
 
 interface MigrateFlags extends DatabaseOptions {
@@ -64,13 +64,4 @@ async function drop(connectionString: string, { schema, yes }: MigrateFlags): Pr
   }
   await dropSchema({ database: { connectionString }, schema });
   process.stdout.write(`schema ${quoted} is gone\n`);
-}
-
-// Without a terminal there is nobody to ask: only --yes will do.
-async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${question} Type yes: `);
-  terminal.close();
-  return answer.trim() === "yes";
 }
