@@ -1,11 +1,12 @@
 /** The publisher process: first single messages while the workers are idle, then everything else as fast as it goes. */
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "../../generated/index.js";
+import { Watch } from "./asleep.js";
 import { type Entry, Input } from "./input.js";
 import { obey, type PublishedMessage, taskOfThisProcess, tell } from "./protocol.js";
 import { LinePublisher } from "./publish-lines.js";
 
-/** Single messages, and the time between two: long enough for both workers to be asleep again. */
+/** Single messages, and the time for which both workers have been asleep before each. */
 const idleMessages = 200;
 const idleGapMs = 25;
 /** Lines published at a time, and how many times at once. */
@@ -34,13 +35,17 @@ const entries = input.entries(() => wanted !== undefined);
 
 async function publishIdle(): Promise<void> {
   const count = Math.min(idleMessages, Math.ceil(limit / 5));
+  const watch = new Watch(connectionString, schema);
+  await watch.start();
   while (stored < count && !stopping) {
     const [entry] = await take(1);
     if (entry === undefined) break;
+    await watch.untilAsleep(entry.queue);
+    await pause(idleGapMs);
     const message = await publisher.alone(entry);
     if (message !== undefined) note([message]);
-    await pause(idleGapMs);
   }
+  await watch.stop();
   tell({ name: "idleDone" });
 }
 

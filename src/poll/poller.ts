@@ -243,7 +243,9 @@ export class Poller implements Service {
     slots.submit(result.batches);
     if (result.batches.length > 0) {
       this.#foundAt = now;
-      instrument.emit("woken", { source, batches: result.batches.length });
+      // A notification that came while the node looked would have made it look: it is what the work is owed to.
+      const owedTo = this.#params.signal.isNotified ? "notify" : source;
+      instrument.emit("woken", { source: owedTo, batches: result.batches.length });
     }
     return result;
   }

@@ -17,11 +17,16 @@ export class Signal {
   #marked = false;
   #wake: (() => void) | undefined;
 
-  /** Sets the bit. The first reason counts until the poller has looked. */
+  /** Sets the bit. The first reason counts until the poller has looked, but a notification outranks the others. */
   ring(source: WakeSource, marked = false): void {
-    this.#rung ??= source;
+    if (this.#rung === undefined || source === "notify") this.#rung = source;
     this.#marked ||= marked;
     this.#wake?.();
+  }
+
+  /** Whether a notification has arrived that nobody has answered with a look yet. */
+  get isNotified(): boolean {
+    return this.#rung === "notify";
   }
 
   /** Waits until the bit is set or `ms` have passed, and clears it. `otherwise` is the reason when nobody rang. */
