@@ -1,8 +1,8 @@
 /** What `createClient` and `createRuntime` take. */
-import type { Pool } from "pg";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import type { Backend } from "./backend/backend.js";
+import type { PostgresPool } from "./backend/postgres/connection-options.js";
 import { PostriderError } from "./errors.js";
 import type { Logger } from "./instrument.js";
 import type { DedupFunction } from "./publish/dedup-function.js";
@@ -12,8 +12,8 @@ import type { QueueDefinition } from "./queue/queue.js";
 export interface ClientOptions {
   /** The database's address, or a function that finds it at first use. */
   readonly connectionString?: string | (() => string | undefined);
-  /** A pool the caller owns and closes, instead of `connectionString`. */
-  readonly pool?: Pool;
+  /** A `pg.Pool` the caller owns and closes, instead of `connectionString`. */
+  readonly pool?: PostgresPool;
   /**
    * `memory`, or storage of the caller's own, instead of `connectionString` and `pool`. Default: the environment variable
    * `POSTRIDER_BACKEND`, read when the client is made, which then counts instead of those two; without it, `postgres`.

@@ -29,6 +29,7 @@ export type {
   Unconsumable,
 } from "./backend/inspector.js";
 export { MemoryBackend, type MemoryBackendOptions } from "./backend/memory/memory-backend.js";
+export type { PostgresPool } from "./backend/postgres/connection-options.js";
 export { PostgresBackend, type PostgresBackendOptions } from "./backend/postgres/postgres-backend.js";
 export type { Progress, ProgressStore, ProgressUpdate } from "./backend/progress-store.js";
 export type { DueSchedule, DueSchedules, ScheduleBook, ScheduleEntry, ScheduleView } from "./backend/schedule-book.js";

@@ -3,37 +3,16 @@
  * generated validators and the TypeScript type, on every sample) or in a refusal that names the place.
  */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
 import { before, describe, it } from "node:test";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { validationOptions } from "../../codegen/emit/validators.js";
 import { emit } from "../../codegen/emit.js";
-import { schemasFromTexts } from "../../codegen/load.js";
 import { CodegenError } from "../../codegen/problem.js";
+import { type Case, cases, loadCase, type Sample } from "./case-files.js";
 import { runValidators, type Validators } from "./run-validators.js";
 import { exactType, literal, typeErrors } from "./type-check.js";
-
-interface Sample {
-  readonly value: unknown;
-  readonly ts: "accept" | "reject" | "either";
-  readonly inexpressible?: boolean;
-}
-
-interface Case {
-  readonly id: string;
-  readonly title: string;
-  readonly draft: "2020-12" | "07";
-  readonly fileName: string;
-  readonly schema: unknown;
-  readonly files?: Readonly<Record<string, unknown>>;
-  readonly rawText?: string;
-  readonly valid: readonly Sample[];
-  readonly invalid: readonly Sample[];
-  /** `agrees`, or the rule that refuses it. */
-  readonly outcome: string;
-}
 
 interface Agreement {
   readonly validators: Validators;
@@ -41,11 +20,6 @@ interface Agreement {
   readonly typeErrors: readonly boolean[];
   readonly declarationErrors: readonly string[];
 }
-
-const folder = new URL("cases/", import.meta.url);
-const cases = readdirSync(folder)
-  .filter((name) => name.endsWith(".json"))
-  .map((name) => JSON.parse(readFileSync(new URL(name, folder), "utf8")) as Case);
 
 const results = new Map<string, Agreement | CodegenError>();
 
@@ -126,13 +100,6 @@ function samplesOf(example: Case): { sample: Sample; valid: boolean }[] {
     ...example.valid.map((sample) => ({ sample, valid: true })),
     ...example.invalid.map((sample) => ({ sample, valid: false })),
   ];
-}
-
-function loadCase(example: Case) {
-  const texts = new Map<string, string>();
-  for (const [path, schema] of Object.entries(example.files ?? {})) texts.set(path, JSON.stringify(schema, null, 2));
-  texts.set(example.fileName, example.rawText ?? JSON.stringify(example.schema, null, 2));
-  return schemasFromTexts(texts, "schemas");
 }
 
 function sampleSource(example: Case, stem: string): string {

@@ -2,24 +2,12 @@
 import pg from "pg";
 import { PostriderError } from "../../errors.js";
 import { atMost } from "../../time.js";
+import type { ConnectionOptions } from "./connection-options.js";
 import { endsConnection, NotConnected } from "./sqlstate.js";
 
 /** "cached plan must not change result type", of a named statement. */
 function isOutlivedPlan(error: unknown): boolean {
   return (error as { code?: string } | null)?.code === "0A000";
-}
-
-/** Where the connections come from. */
-export interface ConnectionOptions {
-  readonly connectionString?: string | (() => string | undefined);
-  readonly pool?: pg.Pool;
-  readonly listenConnectionString?: string;
-  /** Default 10. */
-  readonly poolSize?: number;
-  /** Default false. */
-  readonly preparedStatements?: boolean;
-  /** Told about idle connections that die; they are replaced, nothing else happens. */
-  readonly onIdleError: (error: Error) => void;
 }
 
 /**
@@ -49,7 +37,7 @@ export class Connections {
   /** @throws PostriderError `ERR_NO_DATABASE` when no address is known, `ERR_CLIENT_STOPPED` after `close` */
   pool(): pg.Pool {
     if (this.#closed) throw new PostriderError("ERR_CLIENT_STOPPED", "this client has been stopped; create a new one");
-    this.#pool ??= this.#options.pool ?? this.#makePool();
+    this.#pool ??= (this.#options.pool as pg.Pool | undefined) ?? this.#makePool();
     return this.#pool;
   }
 

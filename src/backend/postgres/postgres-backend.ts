@@ -23,7 +23,10 @@ import type {
   TransactionOptions,
 } from "../backend.js";
 import type { Inspector } from "../inspector.js";
-import { type ConnectionOptions, Connections } from "./connection.js";
+import type { ProgressStore } from "../progress-store.js";
+import type { ScheduleBook } from "../schedule-book.js";
+import { Connections } from "./connection.js";
+import type { ConnectionOptions } from "./connection-options.js";
 import { insertAll, insertOne, insertPortions, isPlain } from "./insert.js";
 import { echoChannel, openListenSession } from "./listen.js";
 import { checkMigrated } from "./migrate.js";
@@ -44,8 +47,8 @@ export interface PostgresBackendOptions extends Partial<ConnectionOptions> {
 
 export class PostgresBackend implements Backend {
   readonly inspector: Inspector;
-  readonly progress: PostgresProgress;
-  readonly schedules: PostgresSchedules;
+  readonly progress: ProgressStore;
+  readonly schedules: ScheduleBook;
   readonly #connections: Connections;
   readonly #schema: SchemaName;
   /** Publishes of this process under way. */
