@@ -22,6 +22,7 @@ export function lasting(
   let process: SystemProcess | undefined;
   return {
     name: entry.title,
+    mayFail: entry.isPeer === true,
     measure: async () => {
       process ??= await openSystem(bench, entry, options);
       return await measure(process);
@@ -40,6 +41,7 @@ export function fresh(
   let isPrepared = false;
   return {
     name: entry.title,
+    mayFail: entry.isPeer === true,
     measure: async () => {
       const processes: SystemProcess[] = [];
       const start = async (more: Partial<ContestOptions> = {}) => {
@@ -52,7 +54,7 @@ export function fresh(
       try {
         return await measure(start);
       } finally {
-        await Promise.all(processes.map((process) => process.stop()));
+        await Promise.allSettled(processes.map((process) => process.stop()));
       }
     },
   };

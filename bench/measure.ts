@@ -1,6 +1,7 @@
 /** Runs the contenders of a comparison in turn, several times, so that a noisy moment hits all of them. */
 import { median } from "./percentile.js";
-import type { Comparison, Pledge, Sample } from "./scenario.js";
+import { rounded } from "./rounded.js";
+import type { Comparison, Contender, Pledge, Sample } from "./scenario.js";
 
 export interface Measurement {
   readonly contender: string;
@@ -22,6 +23,8 @@ export interface JudgedPledge extends Pledge {
 export interface ComparisonResult extends Pick<Comparison, "title" | "unit" | "better"> {
   readonly repeats: number;
   readonly measurements: readonly Measurement[];
+  /** Contenders that failed, and so have no measurement. */
+  readonly failed: readonly string[];
   /** Whose median is the best. */
   readonly winner: string;
   readonly pledges: readonly JudgedPledge[];
@@ -31,26 +34,62 @@ export interface MeasureOptions {
   readonly repeats: number;
   /** A first turn warms up connections, plans and compiled code, and does not count. */
   readonly warmUp: boolean;
+  /** Told of every measurement, so that a run that is broken off has said something. */
+  readonly note: (text: string) => void;
 }
 
 export async function measure(comparison: Comparison, options: MeasureOptions): Promise<ComparisonResult> {
-  const { contenders, title, unit, better } = comparison;
+  const { title, unit, better } = comparison;
   const repeats = Math.min(options.repeats, comparison.repeats ?? options.repeats);
-  const samples = contenders.map((): Sample[] => []);
+  const firstTurn = options.warmUp && comparison.warmUp !== false ? 0 : 1;
+  const runs = comparison.contenders.map((contender): Run => ({ contender, samples: [], hasFailed: false }));
   try {
-    for (let turn = options.warmUp && comparison.warmUp !== false ? 0 : 1; turn <= repeats; turn += 1) {
-      for (const [index, contender] of contenders.entries()) {
-        const sample = await contender.measure();
-        if (turn > 0) samples[index]?.push(sample);
+    for (let turn = firstTurn; turn <= repeats; turn += 1) {
+      for (const run of runs) {
+        const place = turn === 0 ? "warm-up" : `${turn} of ${repeats}`;
+        await measureOnce(run, {
+          counts: turn > 0,
+          tell: (text) => options.note(`${place}, ${run.contender.name}: ${text}`),
+          unit,
+        });
       }
     }
   } finally {
-    for (const { close } of contenders) await close?.();
+    for (const { contender } of runs) await contender.close?.();
   }
-  const measurements = contenders.map(({ name }, index) => summaryOf(name, samples[index] ?? [], samples[0] ?? []));
+  const valid = runs.filter(({ hasFailed }) => !hasFailed);
+  const measurements = valid.map(({ contender, samples }) =>
+    summaryOf(contender.name, samples, valid[0]?.samples ?? []),
+  );
   const best = [...measurements].sort((a, b) => (better === "more" ? b.median - a.median : a.median - b.median))[0];
   const pledges = (comparison.pledges ?? []).flatMap((pledge) => judge(pledge, better, measurements));
-  return { title, unit, better, repeats, measurements, winner: best?.contender ?? "", pledges };
+  const failed = runs.filter(({ hasFailed }) => hasFailed).map(({ contender }) => contender.name);
+  return { title, unit, better, repeats, measurements, failed, winner: best?.contender ?? "", pledges };
+}
+
+interface Run {
+  readonly contender: Contender;
+  readonly samples: Sample[];
+  hasFailed: boolean;
+}
+
+interface MeasureOnce {
+  readonly counts: boolean;
+  readonly unit: string;
+  tell(text: string): void;
+}
+
+async function measureOnce(run: Run, { counts, unit, tell }: MeasureOnce): Promise<void> {
+  if (run.hasFailed) return;
+  try {
+    const sample = await run.contender.measure();
+    tell(`${rounded(sample.value)} ${unit}`);
+    if (counts) run.samples.push(sample);
+  } catch (error) {
+    if (run.contender.mayFail !== true) throw error;
+    run.hasFailed = true;
+    tell(`failed, and is left out: ${(error as Error).message}`);
+  }
 }
 
 function summaryOf(contender: string, samples: readonly Sample[], first: readonly Sample[]): Measurement {

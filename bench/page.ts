@@ -3,7 +3,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { init } from "echarts";
 import type { ComparisonResult, JudgedPledge } from "./measure.js";
-import { pledgeText, type Report, resultsFolder, rounded } from "./report.js";
+import { pledgeText, type Report, resultsFolder } from "./report.js";
+import { rounded } from "./rounded.js";
 
 const colours = { product: "#1f6f8b", other: "#b8bfc6" };
 
@@ -87,7 +88,7 @@ function conditionsOf({ at, commit, machine, server, settings, systems, systemsR
 }
 
 function comparisonOf(result: ComparisonResult): string {
-  const { title, unit, better, repeats, measurements, winner, pledges } = result;
+  const { title, unit, better, repeats, measurements, failed = [], winner, pledges } = result;
   const also = Object.keys(measurements[0]?.also ?? {});
   const head = ["", `${unit}, median of ${repeats}`, "lowest to highest", "ratio to the first", ...also];
   const rows = measurements.map(({ contender, median, lowest, highest, ratio, also: more }) => {
@@ -100,7 +101,7 @@ function comparisonOf(result: ComparisonResult): string {
     ];
     return `<tr${contender === winner ? ' class="winner"' : ""}>${cells.map((cell) => `<td>${text(cell)}</td>`).join("")}</tr>`;
   });
-  return `<h3>${text(title)}</h3><p>${text(unit)}; ${better} is better. Best: ${text(winner)}.</p>
+  return `<h3>${text(title)}</h3><p>${text(unit)}; ${better} is better. Best: ${text(winner)}.${failed.length === 0 ? "" : ` Failed, and so left out: ${text(failed.join(", "))}.`}</p>
 ${chartOf(result)}
 <table><tr>${head.map((cell) => `<th>${text(cell)}</th>`).join("")}</tr>${rows.join("")}</table>
 ${pledges.map(pledgeOf).join("")}`;

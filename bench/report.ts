@@ -6,6 +6,7 @@ import { join } from "node:path";
 import Table from "cli-table3";
 import pg from "pg";
 import type { ComparisonResult, JudgedPledge } from "./measure.js";
+import { rounded } from "./rounded.js";
 
 export interface Report {
   readonly scenario: string;
@@ -82,13 +83,6 @@ export function pledgeText({ contender, of, against, bound, better, measured, ke
     against === undefined ? "" : ` of ${against.length === 1 ? against[0] : `the best of ${against.join(", ")}`}`;
   const direction = better === undefined ? "pledged" : better === "more" ? "at least" : "at most";
   return `${kept ? "kept" : "NOT KEPT"}: ${what} ${rounded(measured)}${than === "" ? "" : " times that"}${than}; ${direction} ${bound}`;
-}
-
-/** Three digits that tell, and thousands apart. */
-export function rounded(value: number): string {
-  if (!Number.isFinite(value)) return "-";
-  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");
-  return String(Number(value.toPrecision(3)));
 }
 
 export async function save(report: Report): Promise<string> {

@@ -40,7 +40,8 @@ export async function runScenario(
   try {
     const results: ComparisonResult[] = [];
     for (const comparison of await scenario.prepare(bench)) {
-      const result = await measure(comparison, { repeats: options.repeats, warmUp: size !== "tiny" });
+      note(comparison.title);
+      const result = await measure(comparison, { repeats: options.repeats, warmUp: size !== "tiny", note });
       options.measured(result);
       results.push(result);
     }

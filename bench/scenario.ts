@@ -35,6 +35,8 @@ export interface Contender {
   /** Runs once for about `measureMs`. */
   measure(): Promise<Sample>;
   close?(): Promise<void>;
+  /** Where it fails, it is left out, which the run says; others end the run. */
+  readonly mayFail?: boolean;
 }
 
 /** What the product promises: a bound of a contender's median, by itself or as a ratio to the best of others. */

@@ -8,7 +8,7 @@ import { Command } from "commander";
 import type pg from "pg";
 import { startEmbeddedPostgres } from "../../src/embedded/embedded.js";
 import { positive, range } from "../option-values.js";
-import { rounded } from "../report.js";
+import { rounded } from "../rounded.js";
 import { systemNamed } from "../systems/catalogue.js";
 import { dropMeeting, giveSignal, meetingUrl, type NodeRow, nodesOf, prepareMeeting, withClient } from "./meeting.js";
 import { embeddedDirectory, logFolder, type NodeSettings } from "./node-settings.js";

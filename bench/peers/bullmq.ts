@@ -1,6 +1,7 @@
 /**
  * BullMQ on PostgreSQL, the backend that comes with BullMQ 6. As its page on PostgreSQL advises: finished jobs are removed, the
- * pool is as large as the concurrency, which is the upper end (32) of the range it states its throughput for.
+ * pool is as large as the concurrency, which is the upper end (32) of the range it states its throughput for. One pool serves
+ * all queues of a process: with one each, ten queues in three processes are more connections than this server allows.
  */
 import { createPostgresBackend, runMigrations, withBackend } from "bullmq";
 import pg from "pg";
@@ -18,11 +19,17 @@ export const adapter: Adapter = {
     await client.end();
   },
   open: async ({ connectionString, queues: names }) => {
-    const producing = { connectionString, max: 10 };
+    // A pool of one's own has to find BullMQ's tables by itself.
+    const made = new pg.Pool({ connectionString, max: concurrency, options: "-c search_path=bullmq" });
+    // Its documentation takes a pool; its types want an index signature too.
+    const pool = made as pg.Pool & Record<string, unknown>;
+    // Every queue and worker listens to it.
+    pool.setMaxListeners(0);
+    pool.on("error", () => undefined);
     const queues = new Map(
       names.map((name) => {
         const queue = new Queue<OrderPlaced>(name, {
-          connection: producing,
+          connection: pool,
           defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
         });
         queue.on("error", () => undefined);
@@ -39,11 +46,10 @@ export const adapter: Adapter = {
       publish: (queue, message) => queueOf(queue).add("order", message),
       publishMany: (queue, messages) => queueOf(queue).addBulk(messages.map((data) => ({ name: "order", data }))),
       consume: async (wanted, handle) => {
-        // One process has one budget of connections, however many queues it serves.
         const share = Math.max(1, Math.floor(concurrency / wanted.length));
         for (const queue of wanted) {
           const worker = new Worker<OrderPlaced>(queue, async ({ data }) => void (await handle([data])), {
-            connection: { connectionString, max: share },
+            connection: pool,
             concurrency: share,
           });
           worker.on("error", () => undefined);
@@ -54,6 +60,7 @@ export const adapter: Adapter = {
       stop: async () => {
         await Promise.all(workers.map((worker) => worker.close()));
         await Promise.all([...queues.values()].map((queue) => queue.close()));
+        await pool.end();
       },
     };
   },

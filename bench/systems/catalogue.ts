@@ -8,6 +8,8 @@ export interface SystemEntry {
   readonly title: string;
   readonly file: string;
   readonly version: string;
+  /** Where it fails, the others are measured all the same. */
+  readonly isPeer?: true;
 }
 
 const peersFolder = join(import.meta.dirname, "..", "peers");
@@ -47,6 +49,7 @@ export function installedPeers(): readonly SystemEntry[] {
       title,
       file: join(peersFolder, `${name}.ts`),
       version: packageVersion(join(peersFolder, "node_modules", name)),
+      isPeer: true,
     }));
 }
 

@@ -44,7 +44,12 @@ async function steady({ rate, ms }: Command & { do: "steady" }): Promise<number>
   const wanted = Math.max(1, Math.round((rate * ms) / 1_000));
   while (sending.length < wanted) {
     const due = Math.min(wanted, 1 + Math.floor(((performance.now() - startedAt) * rate) / 1_000));
-    while (sending.length < due) sending.push(target.publish(nextQueue(), nextOrder()));
+    while (sending.length < due) {
+      const publishing = target.publish(nextQueue(), nextOrder());
+      // A failure is told at the end, by all of them together, and not as unhandled before.
+      publishing.catch(() => undefined);
+      sending.push(publishing);
+    }
     await sleep(1);
   }
   await Promise.all(sending);

@@ -46,7 +46,8 @@ export class Signal {
         this.#wake = undefined;
         resolve();
       };
-      const timer = setTimeout(done, ms);
+      // A time just past: newer versions of node warn of negative ones.
+      const timer = setTimeout(done, Math.max(0, ms));
       this.#wake = done;
     });
   }
