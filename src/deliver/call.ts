@@ -54,7 +54,10 @@ function partOf(outcome: PartialOutcome, from: number, to: number): PartialOutco
   };
   const failed = within(outcome.failed);
   const rejected = within(outcome.rejected);
-  const kept = new Set([...outcome.kept].filter((index) => index >= from && index < to).map((index) => index - from));
+  const among = (indexes: ReadonlySet<number>) => {
+    return new Set([...indexes].filter((index) => index >= from && index < to).map((index) => index - from));
+  };
+  const [kept, together] = [among(outcome.kept), among(outcome.together ?? new Set())];
   if (failed.size === 0 && rejected.size === 0 && kept.size === 0) return { kind: "ack" };
-  return { ...outcome, failed, rejected, kept };
+  return { ...outcome, failed, together, rejected, kept };
 }

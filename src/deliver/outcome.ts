@@ -17,6 +17,8 @@ export interface PartialOutcome {
   readonly kind: "partial";
   /** Counted. */
   readonly failed: ReadonlyMap<number, unknown>;
+  /** Of those, what failed in one call with others: which of them is to blame is not known. */
+  readonly together?: ReadonlySet<number>;
   /** Given up at once. */
   readonly rejected: ReadonlyMap<number, DeadLetter>;
   /** Postponed, or not started: they stay, and nothing is counted for them. */
@@ -56,6 +58,7 @@ export function outcomeOfResult(result: unknown, messageCount: number, delayMs: 
 /** Puts the outcomes of a batch's parts together: of its slices, or of its single messages. */
 export class Gathered {
   readonly #failed = new Map<number, unknown>();
+  readonly #together = new Set<number>();
   readonly #rejected = new Map<number, DeadLetter>();
   readonly #kept = new Set<number>();
   #retryMs: number | undefined;
@@ -72,6 +75,7 @@ export class Gathered {
     if (outcome.kind === "retry") this.#retryMs = outcome.delayMs ?? this.#retryMs;
     if (outcome.kind === "postpone") this.#postponeMs = Math.max(outcome.delayMs, this.#postponeMs ?? 0);
     for (let index = from; index < to; index += 1) {
+      if (outcome.kind === "retry" && to - from > 1) this.#together.add(index);
       if (outcome.kind === "retry") this.#failed.set(index, outcome.error);
       else if (outcome.kind === "reject") this.#rejected.set(index, outcome.error);
       else this.#kept.add(index);
@@ -86,7 +90,14 @@ export class Gathered {
       return postponeMs === undefined ? { kind: "release" } : { kind: "postpone", delayMs: postponeMs };
     }
     const delayMs = failed.size > 0 ? this.#retryMs : postponeMs;
-    return { kind: "partial", failed, rejected, kept, ...(delayMs === undefined ? {} : { delayMs }) };
+    return {
+      kind: "partial",
+      failed,
+      together: this.#together,
+      rejected,
+      kept,
+      ...(delayMs === undefined ? {} : { delayMs }),
+    };
   }
 }
 

@@ -5,7 +5,7 @@ import { backoffMs } from "./backoff.js";
 import { batchIdsOf, type Call, outcomePerBatch } from "./call.js";
 import type { DeliverParams } from "./deliver.js";
 import { type Delivery, restOf, singleOf, withoutMessages } from "./delivery.js";
-import { retryOrDivide } from "./division.js";
+import { divide, retryOrDivide } from "./division.js";
 import { errorText, type Outcome, type PartialOutcome } from "./outcome.js";
 
 type SettleParams = Pick<DeliverParams, "definition" | "settler" | "instrument" | "inFlight">;
@@ -51,19 +51,21 @@ async function settleParts(params: SettleParams, call: Call, outcome: PartialOut
 }
 
 // Successes leave the row, what is given up dies, the rest stays in the same row; with one failure more if any of it failed.
+// What failed its last time in one call with others does not die of it: it is divided, and each gets its last attempt alone (D4).
 async function settlePartly(params: SettleParams, delivery: Delivery, outcome: PartialOutcome): Promise<void> {
   const { settler } = params;
   const { batch } = delivery;
-  const { failed, rejected, kept, delayMs } = outcome;
+  const { failed, together = new Set(), rejected, kept, delayMs } = outcome;
   const exhausted = batch.failures + 1 >= batch.maxAttempts;
   const deadOf = (reason: "attempts" | "rejected", index: number, error: string) => {
     return { ...singleOf(delivery, index), reason, error };
   };
   const dead = [...rejected].map(([index, error]) => deadOf("rejected", index, error.message));
-  if (exhausted) dead.push(...[...failed].map(([index, error]) => deadOf("attempts", index, errorText(error))));
+  const given = exhausted ? [...failed].filter(([index]) => !together.has(index)) : [];
+  dead.push(...given.map(([index, error]) => deadOf("attempts", index, errorText(error))));
   const gone = new Set(delivery.messages.keys());
   for (const index of kept) gone.delete(index);
-  if (!exhausted) for (const index of failed.keys()) gone.delete(index);
+  for (const index of exhausted ? together : failed.keys()) gone.delete(index);
   const rest = withoutMessages(delivery, gone);
   if (rest === undefined) {
     await settler.part(batch, { dead });
@@ -75,7 +77,10 @@ async function settlePartly(params: SettleParams, delivery: Delivery, outcome: P
     return;
   }
   const ours = gone.size === 0 || (await settler.part(batch, { dead, rest: restOf(rest) }));
-  if (ours) await settler.release([batch], delayMs ?? 0);
+  if (!ours) return;
+  const [suspect] = together;
+  if (!exhausted || suspect === undefined) return await settler.release([batch], delayMs ?? 0);
+  await divide(settler, rest, failureOf(params, batch, failed.get(suspect), delayMs));
 }
 
 function failureOf(

@@ -288,6 +288,27 @@ test("D1, D2 a larger batch is sliced; a throw in one slice keeps the others, an
   assert.deepEqual(numbersOf(await deadOf(pool, "sliced")), [4, 5]);
 });
 
+test("D4 what fails its last time in a slice, with others, gets its last attempt alone", async (t) => {
+  const backoff = { initialMs: 1, factor: 1, maxMs: 1, jitter: 0 };
+  const mq = await node(t, testQueue("sliced-last", { backoff, maxAttempts: 2, maxBatchMessages: 2 }));
+  const calls: string[] = [];
+  mq.queue("sliced-last").listen((messages) => {
+    const numbers = (messages as TestMessage[]).map(({ n }) => n);
+    calls.push(numbers.join());
+    if (numbers.includes(4)) return { failed: [numbers.indexOf(4)] };
+    if (numbers.includes(2)) throw new Error("two is bad, three is not");
+    return undefined;
+  });
+  await pool.query(
+    "insert into postrider.queue_message_batch (queue_name, payload, message_count) values ('sliced-last', $1, 5)",
+    [JSON.stringify(many(5))],
+  );
+  await isGone("sliced-last");
+  assert.deepEqual(calls.slice(0, 5), ["0,1", "2,3", "4", "2,3", "4"]);
+  assert.deepEqual(calls.slice(5).sort(), ["2", "3"]);
+  assert.deepEqual(numbersOf(await deadOf(pool, "sliced-last")).toSorted(), [2, 4]);
+});
+
 test("D7 at most `concurrency` calls at once, and a freed slot looks for work at once", async (t) => {
   const mq = await node(t, testQueue("d7", { concurrency: 3, maxBatchMessages: 1 }));
   let running = 0;
