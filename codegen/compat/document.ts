@@ -11,12 +11,13 @@ import { type Dialect, isSchemaObject, type SchemaObject } from "../schema.js";
 export class SchemaDocument {
   readonly root: unknown;
   readonly #definitions: unknown;
-  readonly #dialect: Dialect;
+  /** Decides which keywords count. */
+  readonly dialect: Dialect;
   readonly #compiled = new Map<string, (value: unknown) => boolean>();
 
   constructor(root: unknown, dialect: Dialect) {
     this.root = root;
-    this.#dialect = dialect;
+    this.dialect = dialect;
     this.#definitions = isSchemaObject(root) ? root.$defs : undefined;
   }
 
@@ -45,7 +46,7 @@ export class SchemaDocument {
 
   /** Compiles a conjunction of parts. */
   compile(schemas: readonly unknown[]) {
-    const ajv = new (this.#dialect === "2020-12" ? Ajv2020 : Ajv2019)({
+    const ajv = new (this.dialect === "2020-12" ? Ajv2020 : Ajv2019)({
       ...validationOptions,
       strict: false,
       validateSchema: false,

@@ -5,6 +5,8 @@ import type { SchemaDocument } from "./document.js";
 
 /** Equal text is not enough where it holds references: `#/$defs/x` may lead to something else on the other side. */
 export function sameMeaning(a: unknown, b: unknown, documents: readonly [SchemaDocument, SchemaDocument]): boolean {
+  // A keyword may count in one dialect and be passed over in the other.
+  if (documents[0].dialect !== documents[1].dialect) return false;
   return new Comparison(documents).same(a, b);
 }
 
