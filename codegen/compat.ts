@@ -52,7 +52,7 @@ export function compareWithAll(of: { earlier: readonly Earlier[]; after: LoadedS
   }
   const all = of.earlier.flatMap((past) =>
     past.queues.flatMap((queue) =>
-      compareQueue(queue, after.queues, past.settings).map((finding) => ({ ...finding, against: past.name })),
+      compareQueue(queue, after.queues, past).map((finding) => ({ ...finding, against: past.name })),
     ),
   );
   const findings = all.filter((finding) => !ignores.some((entry: IgnoreEntry) => covers(entry, finding)));
@@ -62,11 +62,11 @@ export function compareWithAll(of: { earlier: readonly Earlier[]; after: LoadedS
 
 type QueueFinding = Omit<CompatFinding, "against">;
 
-function compareQueue(before: QueueModel, queues: readonly QueueModel[], withSettings: boolean): QueueFinding[] {
+function compareQueue(before: QueueModel, queues: readonly QueueModel[], past: Earlier): QueueFinding[] {
   const after =
     queues.find((queue) => queue.name === before.name) ??
     queues.find((queue) => queue.settings.aliases.includes(before.name));
-  if (after === undefined) return [removedFinding(before)];
+  if (after === undefined) return [removedFinding(before, past.batches)];
   const raised = after.settings.version > before.settings.version;
   const examples = [before, after].flatMap(({ file }) => {
     const list = valueAt(file.json.value, "/examples");
@@ -76,7 +76,7 @@ function compareQueue(before: QueueModel, queues: readonly QueueModel[], withSet
     before.schemaHash === after.schemaHash
       ? unchanged
       : compareSchemas({ before: before.bundle, after: after.bundle, examples });
-  const known = compareSettings(before, after).filter(({ pointer }) => withSettings || pointer === "/version");
+  const known = compareSettings(before, after).filter(({ pointer }) => past.settings || pointer === "/version");
   const settings = known.map((finding): QueueFinding => {
     const place = { file: after.file, pointer: settingsPointer + finding.pointer };
     return { ...finding, ...positionOf(place), queue: after.name };
@@ -120,17 +120,27 @@ function messageFindings(of: {
   });
 }
 
-function removedFinding(before: QueueModel): QueueFinding {
-  return {
-    severity: "error",
+// Only a database knows whether a queue that is gone is empty.
+function removedFinding(before: QueueModel, batches: number | undefined): QueueFinding {
+  const gone = {
     queue: before.name,
     file: before.file.display,
     line: 1,
     column: 1,
     rule: "queue-removed",
     pointer: "",
-    message: `the queue "${before.name}" is gone: its messages would be stranded`,
-    hint: `after a rename add "x-queue": { "aliases": [${JSON.stringify(before.name)}] } to the new file; after a drain add an ignore entry`,
+  };
+  const rename = `after a rename add "x-queue": { "aliases": [${JSON.stringify(before.name)}] } to the new file`;
+  if (batches === 0) {
+    const message = `the queue "${before.name}" is gone, and empty: nodes that still publish to it would strand messages`;
+    return { ...gone, severity: "warning", message, hint: `${rename}; else deploy its publishers first` };
+  }
+  const held = batches === undefined ? "its messages" : `${batches} batches of it`;
+  return {
+    ...gone,
+    severity: "error",
+    message: `the queue "${before.name}" is gone: ${held} would be stranded`,
+    hint: `${rename}; ${batches === undefined ? "after a drain add an ignore entry" : "else drain it first, its dead letters too"}`,
   };
 }
 

@@ -15,6 +15,8 @@ export interface Earlier {
   readonly queues: readonly QueueModel[];
   /** Whether the queues' settings are known; else only the version is. */
   readonly settings: boolean;
+  /** Of a database: how many batches of this version it still holds. */
+  readonly batches?: number;
 }
 
 /** Loads the base. `against` is `git:<ref>` or a folder. @throws Error when there is no such commit or folder. */

@@ -52,5 +52,6 @@ function earlierOf(row: RecordedVersion): Earlier {
     name: `${name} (${row.batches} batches)`,
     queues: [{ ...queue, schemaHash: row.schema_hash }],
     settings: false,
+    batches: Number(row.batches),
   };
 }

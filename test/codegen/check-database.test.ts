@@ -64,6 +64,19 @@ describe("check --against database", () => {
     assert.match(held.text, /witness: \{"id":-?\d+/);
   });
 
+  it("refuses to do without a queue until it is drained, and says how much it holds", async () => {
+    const without = join(directory, "without");
+    mkdirSync(without, { recursive: true });
+    writeFileSync(join(without, "other.json"), JSON.stringify(idSchema));
+    const held = check(without, "database");
+    assert.equal(held.status, 1, held.text);
+    assert.match(held.text, /queue-removed {2}queue "a": the queue "a" is gone: 1 batches of it would be stranded/);
+    await database.pool.query("delete from postrider.dead_message_batch");
+    const drained = check(without, "database");
+    assert.equal(drained.status, 0, drained.text);
+    assert.match(drained.text, /queue-removed {2}\(warning\) queue "a": the queue "a" is gone, and empty/);
+  });
+
   it("compares with every base that is given", () => {
     const now = folder("now", asVersion(narrow, 3));
     const [first, second] = [folder("first", wide), folder("second", narrow)];
