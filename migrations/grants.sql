@@ -7,7 +7,8 @@
 -- CONSUMER   delivers: registers queues, claims, settles, recovers, prunes. It stores no message of its own.
 -- An operator (redrive, purge, clear, pause) is given both.
 --
--- Functions run with their caller's rights, apart from divide(), which puts messages back that its caller holds.
+-- Functions run with their caller's rights, apart from those that put into a queue what follows from a batch or schedule its
+-- caller holds: ack() (a chain's next step), divide() and occur().
 
 revoke execute on all functions in schema :SCHEMA from public;
 grant usage on schema :SCHEMA to :PUBLISHER, :CONSUMER;
@@ -29,7 +30,7 @@ grant select, insert, update, delete on :SCHEMA.progress, :SCHEMA.schedule to :C
 grant execute on all functions in schema :SCHEMA to :CONSUMER;
 revoke execute on function
   :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb),
-  :SCHEMA.insert_one(text, int, int, int, text, text, boolean)
+  :SCHEMA.insert_one(text, int, int, int, text, text, boolean), :SCHEMA.hand_over(bigint, text)
   from :CONSUMER;
 
 -- Publishing; last, so that one role may be given as both. The id comes back, hence the one column to read.

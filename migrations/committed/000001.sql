@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:39949b9082e7d4df9b4bc9199f0bd88c6c672ee6
+--! Hash: sha1:b77502b6b5ad5d71231cdc91dc7ec21b07531c9e
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -273,9 +273,9 @@ end $$;
 --             queue, version, priority, payload, and where they have any meta, maxAttempts, staleAfterMs and delayMs
 -- json and not jsonb, which would refuse \u0000 and change the bytes of what follows.
 -- Locks: the progress row, then PUB of the next step's queue.
--- Runs with its owner's rights: a role that may only consume must not insert otherwise.
+-- Nobody but ack's owner may call it: it inserts whatever it is told.
 create or replace function :SCHEMA.hand_over(batch_id bigint, chain text) returns bigint
-language plpgsql security definer
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -310,9 +310,10 @@ end $$;
 -- ack: these batches are done; they are deleted. The ids that were still ours; a missing one was lost.
 --   queues, ids, tokens  the fence of each batch
 -- The next step of a chain is stored by the same statement (hand_over): never lost, never twice.
+-- Runs with its owner's rights: a role that may only consume must not insert otherwise, nor call hand_over by itself.
 -- Locks: the rows in (queue_name, id) order, then the slots they held; of a chain's step also PUB of the next one's queue.
 create or replace function :SCHEMA.ack(queues text[], ids bigint[], tokens bigint[]) returns setof bigint
-language plpgsql
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan

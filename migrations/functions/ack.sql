@@ -1,9 +1,10 @@
 -- ack: these batches are done; they are deleted. The ids that were still ours; a missing one was lost.
 --   queues, ids, tokens  the fence of each batch
 -- The next step of a chain is stored by the same statement (hand_over): never lost, never twice.
+-- Runs with its owner's rights: a role that may only consume must not insert otherwise, nor call hand_over by itself.
 -- Locks: the rows in (queue_name, id) order, then the slots they held; of a chain's step also PUB of the next one's queue.
 create or replace function :SCHEMA.ack(queues text[], ids bigint[], tokens bigint[]) returns setof bigint
-language plpgsql
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan

@@ -5,9 +5,9 @@
 --             queue, version, priority, payload, and where they have any meta, maxAttempts, staleAfterMs and delayMs
 -- json and not jsonb, which would refuse \u0000 and change the bytes of what follows.
 -- Locks: the progress row, then PUB of the next step's queue.
--- Runs with its owner's rights: a role that may only consume must not insert otherwise.
+-- Nobody but ack's owner may call it: it inserts whatever it is told.
 create or replace function :SCHEMA.hand_over(batch_id bigint, chain text) returns bigint
-language plpgsql security definer
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -109,6 +109,10 @@ describe("a role that may only consume", () => {
     const first = await next();
     assert.equal((await session.heartbeat([first])).get(first.id), "kept");
     await backend.ack([first]);
+    const following = [{ queue: "q", version: 1, priority: 1, payload: "[1]" }];
+    const chain = JSON.stringify({ id: "c", step: 1, steps: 2, rest: following });
+    await publishing.publish([{ ...subject.batch(queue), priority: 1, chain }]);
+    assert.deepEqual(await backend.ack([await next()]).then(({ size }) => size), 1);
     await backend.retry([{ lease: await next(), delayMs: 60_000, error: "e" }]);
     await backend.release([await next()], 60_000);
     await backend.deadLetter([{ lease: await next(), reason: "rejected", error: "e" }]);
@@ -130,6 +134,15 @@ describe("a role that may only consume", () => {
   it("stores no message of its own", async () => {
     await assert.rejects(subject.publish("q"), denied);
     await assert.rejects(backend.publish([subject.batch("q"), subject.batch("q")]), denied);
+    // What an acknowledgement hands over is stored with the owner's rights: only the acknowledgement may ask for it.
+    const client = new pg.Client(addressOf(roles.consumer));
+    await client.connect();
+    const step = { id: "c", step: 1, steps: 2, rest: [{ queue: "q", version: 1, priority: 1, payload: "[1]" }] };
+    const handing = client.query(`select ${schema.quoted}.hand_over(1, $1)`, [JSON.stringify(step)]);
+    await assert.rejects(
+      handing.finally(() => client.end()),
+      denied,
+    );
   });
 });
 
