@@ -1,6 +1,7 @@
 /** The transactions of one client: which one the caller runs in, and what a commit writes and wakes. */
 import type { Backend } from "./backend/backend.js";
 import { isSerializationFailure } from "./backend/postgres/sqlstate.js";
+import type { Atomically } from "./deliver/atomic.js";
 import { PostriderError } from "./errors.js";
 import type { Instrument } from "./instrument.js";
 import { type DedupOf, type Flushed, flushScope } from "./publish/publish.js";
@@ -32,10 +33,18 @@ export class ClientTransactions {
     if (scope !== undefined) return (await runSavepoint(scope, body)) as T;
     this.#params.assertOpen();
     const once = () => runTransaction(this.#transactionParams(), options, body);
-    const run = withRetries(options, isSerializationFailure, once);
+    return await this.#track(withRetries(options, isSerializationFailure, once) as Promise<T>);
+  }
+
+  /** The transaction of a handler's call. Tried once: a call that fails is delivered again. */
+  atomically: Atomically = async (body, settle) => {
+    await this.#track(runTransaction(this.#transactionParams(), {}, body, settle));
+  };
+
+  async #track<T>(run: Promise<T>): Promise<T> {
     this.#running.add(run);
     try {
-      return (await run) as T;
+      return await run;
     } finally {
       this.#running.delete(run);
     }

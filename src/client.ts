@@ -95,7 +95,7 @@ export class Client implements Omit<Runtime, "publishTo"> {
       return this.#publishers.of(definition);
     };
     const listen = tracedSubscribe(
-      subscribeTo(definition, () => this.#life.node().engine),
+      subscribeTo(definition, () => this.#life.node().engine, this.#transactions.atomically),
       this.#tracer,
     );
     const access: QueueAccess = Object.freeze({

@@ -151,6 +151,8 @@ export interface TransactionOptions {
 export interface OpenTransaction {
   /** Runs the user's statements in it. */
   readonly executor: SqlExecutor;
+  /** The verbs that settle, as part of it: an atomic handler's batches leave with what it wrote (D9). */
+  readonly settling: Settling;
   /** Stores batches in it; whoever commits wakes afterwards. */
   publish(batches: readonly NewBatch[]): Promise<readonly string[]>;
   /** `name` is an identifier of the library's own making. */
@@ -176,8 +178,18 @@ export interface Stored {
   readonly announced: boolean;
 }
 
+/** The verbs that end a lease and can be part of a caller's transaction. */
+export interface Settling {
+  /** Success, final; of a chain's step, the next one is stored by the same statement. The ids that were still ours. */
+  ack(leases: readonly Lease[]): Promise<ReadonlySet<string>>;
+  /** Gives batches back with no attempt spent, and wakes. */
+  release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>>;
+  /** Repeated because nobody answered it buries nothing twice. */
+  settlePart(settlement: PartialSettlement): Promise<"kept" | "delayed" | "gone" | undefined>;
+}
+
 /** Storage and wake-up behind a client. */
-export interface Backend {
+export interface Backend extends Settling {
   /** What operators ask and do; apart from the data path. */
   readonly inspector: Inspector;
   readonly progress: ProgressStore;
@@ -189,18 +201,12 @@ export interface Backend {
   wake(queues: readonly string[], marked: boolean): Promise<void>;
   /** Claims for free slots: no batch to two callers, no more in flight than an exclusive queue's slot allows. */
   poll(request: PollRequest): Promise<PollResult>;
-  /** Success, final; of a chain's step, the next one is stored by the same statement. The ids that were still ours. */
-  ack(leases: readonly Lease[]): Promise<ReadonlySet<string>>;
   /**
    * One failure more: waits, or dies at its limit. A batch of several messages does not die: it is left in flight and
    * answered `divide`, for its owner to divide it.
    */
   retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead" | "divide">>;
   deadLetter(batches: readonly DeadBatch[]): Promise<ReadonlySet<string>>;
-  /** Gives batches back with no attempt spent, and wakes. */
-  release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>>;
-  /** Repeated because nobody answered it buries nothing twice. */
-  settlePart(settlement: PartialSettlement): Promise<"kept" | "delayed" | "gone" | undefined>;
   /** Replaces the batch by batches of one, and wakes; their ids, none where it was lost. The messages keep their ids (D13). */
   divide(division: Division): Promise<readonly string[]>;
   heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>>;

@@ -12,7 +12,7 @@ import { type Handler, handle, timedOut } from "./handle.js";
 import type { InFlight } from "./in-flight.js";
 import { excused, type Outcome } from "./outcome.js";
 import type { Settler } from "./settle.js";
-import { settleCall } from "./settle-call.js";
+import { settleCall, settleIn } from "./settle-call.js";
 
 export interface DeliverParams {
   readonly definition: QueueDefinition;
@@ -86,6 +86,7 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
       onStart: begin,
       logger,
       maxMessages: maxBatchMessages,
+      settleIn: (transaction, call, outcome) => settleIn(params, transaction, call, outcome),
       progress: params.backend.progress,
     },
     call,
@@ -116,6 +117,7 @@ function isExcused(inFlight: InFlight, { deliveries }: Call): boolean {
 
 const statusOf: Record<Outcome["kind"], HandledStatus> = {
   ack: "ok",
+  settled: "ok",
   retry: "failed",
   partial: "partial",
   release: "released",

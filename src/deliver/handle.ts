@@ -1,9 +1,12 @@
 /** Calls the handler and says how it ended. Its `try` holds the handler's call and nothing else. */
 import type { LimitFunction } from "p-limit";
+import type { OpenTransaction } from "../backend/backend.js";
 import type { ProgressStore } from "../backend/progress-store.js";
 import type { Logger } from "../instrument.js";
 import { pause } from "../time.js";
+import type { SqlExecutor } from "../transaction/executors.js";
 import { runInRoot } from "../transaction/scope.js";
+import { type Atomically, handleAtomically, inSavepoint } from "./atomic.js";
 import { batchIdsOf, type Call } from "./call.js";
 import { progressOf } from "./call-progress.js";
 import type { Delivery } from "./delivery.js";
@@ -12,8 +15,13 @@ import { checkDelay, Gathered, type Outcome, outcomeOfError, outcomeOfResult } f
 
 /** A registered handler, of one of its two kinds. */
 export type Handler =
-  | { readonly kind: "batch"; readonly call: BatchHandler<unknown> }
-  | { readonly kind: "each"; readonly call: MessageHandler<unknown>; readonly limit: LimitFunction };
+  | { readonly kind: "batch"; readonly call: BatchHandler<unknown>; readonly atomically?: Atomically }
+  | {
+      readonly kind: "each";
+      readonly call: MessageHandler<unknown>;
+      readonly limit: LimitFunction;
+      readonly atomically?: Atomically;
+    };
 
 export interface HandleParams {
   readonly handler: Handler;
@@ -24,9 +32,22 @@ export interface HandleParams {
   readonly progress: ProgressStore;
   /** Messages of one call; a larger batch (raw SQL, a lowered setting) is sliced. */
   readonly maxMessages: number;
+  /** Writes the outcome of an atomic call in its transaction. */
+  readonly settleIn: (transaction: OpenTransaction, call: Call, outcome: Outcome) => Promise<void>;
+  /** The transaction the call runs in. */
+  readonly tx?: SqlExecutor | undefined;
 }
 
 export async function handle(params: HandleParams, call: Call): Promise<Outcome> {
+  const { atomically, kind } = params.handler;
+  if (atomically === undefined) return await handleCall(params, call);
+  const handleIn = (tx: SqlExecutor) => handleCall({ ...params, tx }, call);
+  return await handleAtomically(atomically, kind === "each", handleIn, (transaction, outcome) => {
+    return params.settleIn(transaction, call, outcome);
+  });
+}
+
+async function handleCall(params: HandleParams, call: Call): Promise<Outcome> {
   if (params.handler.kind === "each") return await handleEach(params, params.handler, call);
   const { messages } = call;
   if (messages.length <= params.maxMessages)
@@ -65,7 +86,8 @@ async function handleSlice(
   };
   params.onStart();
   try {
-    const result = await runInRoot(() => handler(call.messages.slice(from, to), context));
+    const run = () => handler(call.messages.slice(from, to), context);
+    const result = await (params.tx === undefined ? runInRoot(run) : run());
     return outcomeOfResult(result, to - from, wish.retryAfterMs);
   } catch (error) {
     return outcomeOfError(error, wish.retryAfterMs);
@@ -85,11 +107,17 @@ async function handleEach(
     params.onStart();
     outcomes[index] = await handleOne(params, handler, call, index);
   };
-  await limit.map(call.messages, handleNext);
+  // In a transaction one after another, within one turn of the limit: its savepoints cannot overlap.
+  if (params.tx === undefined) await limit.map(call.messages, handleNext);
+  else await limit(() => inOrder(call.messages.keys(), (index) => handleNext(undefined, index)));
   if (count === 1) return outcomes[0] ?? notStarted;
   const gathered = new Gathered();
   for (let index = 0; index < count; index += 1) gathered.add(outcomes[index] ?? notStarted, index, index + 1);
   return gathered.result(count);
+}
+
+async function inOrder(indexes: Iterable<number>, step: (index: number) => Promise<void>): Promise<void> {
+  for (const index of indexes) await step(index);
 }
 
 async function handleOne(
@@ -100,7 +128,9 @@ async function handleOne(
 ): Promise<Outcome> {
   const wish: Wish = {};
   try {
-    await runInRoot(() => handler(call.messages[index], messageContext(params, call, index, wish)));
+    const run = (tx?: SqlExecutor) =>
+      handler(call.messages[index], messageContext({ ...params, tx }, call, index, wish));
+    await (params.tx === undefined ? runInRoot(() => run()) : inSavepoint(run));
     return { kind: "ack" };
   } catch (error) {
     return outcomeOfError(error, wish.retryAfterMs);
@@ -111,7 +141,7 @@ interface Wish {
   retryAfterMs?: number;
 }
 
-function callContext({ signal, logger, progress }: HandleParams, call: Call, wish: Wish) {
+function callContext({ signal, logger, progress, tx }: HandleParams, call: Call, wish: Wish) {
   // Batches that share a call are all at their first attempt.
   const { batch } = call.deliveries[0] as Delivery;
   return {
@@ -120,6 +150,7 @@ function callContext({ signal, logger, progress }: HandleParams, call: Call, wis
     batchIds: batchIdsOf(call),
     signal,
     log: logger,
+    ...(tx === undefined ? {} : { tx }),
     progress: progressOf(
       progress,
       call.deliveries.map(({ batch }) => batch),

@@ -1,5 +1,6 @@
 /** What a handler is given and may answer. The generated client names the message types. */
 import type { Logger } from "../instrument.js";
+import type { SqlExecutor } from "../transaction/executors.js";
 
 /** What both kinds of handler are told about the call. */
 interface CallContext {
@@ -19,6 +20,11 @@ interface CallContext {
    */
   progress(percent: number, stage?: string): Promise<boolean>;
   readonly log: Logger;
+  /**
+   * Only of an `atomic` listener: the transaction of this call. What is written through it, everything published meanwhile and
+   * the removal of the call's batches commit together, or not at all.
+   */
+  readonly tx?: SqlExecutor;
 }
 
 /** The context of a handler that takes a batch: one id, header map and time per message. */
@@ -45,6 +51,12 @@ export type MessageHandler<Message> = (message: Message, context: MessageContext
 export interface ListenOptions {
   /** Handler calls at once on this node, instead of the queue's `concurrency`. */
   readonly concurrency?: number;
+  /**
+   * Each call is one transaction, `ctx.tx` (D9). A throw rolls all of it back; with `each` every message has a savepoint, and
+   * only what failed is undone and retried; messages of a call then run one after another. Each running call takes a
+   * connection of the pool. Default false.
+   */
+  readonly atomic?: boolean;
 }
 
 /** A running listener. `stop()` resolves after the running handler; the backlog stays. */

@@ -3,6 +3,8 @@ import { DeadLetter, RetryLater } from "../errors.js";
 
 export type Outcome =
   | { readonly kind: "ack" }
+  /** Written already, by the transaction of the call itself: `said` (D9). */
+  | { readonly kind: "settled"; readonly said: Outcome }
   /** Counted; waits `delayMs`, or the queue's back-off. */
   | { readonly kind: "retry"; readonly error: unknown; readonly delayMs?: number }
   | PartialOutcome

@@ -1,6 +1,7 @@
 /** What the outcome of a handler call is written as, for each of its batches: one clause per outcome. */
-import type { FailedBatch } from "../backend/backend.js";
+import type { FailedBatch, OpenTransaction, PartialSettlement } from "../backend/backend.js";
 import type { Batch } from "../batch/batch.js";
+import { ackIn, LeaseLost } from "./atomic.js";
 import { backoffMs } from "./backoff.js";
 import { batchIdsOf, type Call, outcomePerBatch } from "./call.js";
 import type { DeliverParams } from "./deliver.js";
@@ -19,6 +20,8 @@ export async function settleCall(params: SettleParams, call: Call, outcome: Outc
   switch (outcome.kind) {
     case "ack":
       return await settler.ack(batches);
+    case "settled":
+      return noteSettled(params, call, outcome.said);
     case "retry":
       noteFailure(params, call, outcome.error);
       return await retryOrDivide(settler, ours, ({ batch }) => {
@@ -50,10 +53,24 @@ async function settleParts(params: SettleParams, call: Call, outcome: PartialOut
   await Promise.all([settler.ack(done), ...rest]);
 }
 
-// Successes leave the row, what is given up dies, the rest stays in the same row; with one failure more if any of it failed.
-// What failed its last time in one call with others does not die of it: it is divided, and each gets its last attempt alone (D4).
 async function settlePartly(params: SettleParams, delivery: Delivery, outcome: PartialOutcome): Promise<void> {
   const { settler } = params;
+  const { part, after } = settlementOf(params, delivery, outcome);
+  const ours = part === undefined || (await settler.part(delivery.batch, part));
+  if (!ours || after === undefined) return;
+  if ("releaseMs" in after) await settler.release([delivery.batch], after.releaseMs);
+  else await divide(settler, after.rest, after.failure);
+}
+
+/** What is written of a batch that is done in part, and what becomes of the rest after that. */
+interface Settlement {
+  readonly part?: Omit<PartialSettlement, "lease">;
+  readonly after?: { readonly releaseMs: number } | { readonly rest: Delivery; readonly failure: Failure };
+}
+
+// Successes leave the row, what is given up dies, the rest stays in the same row; with one failure more if any of it failed.
+// What failed its last time in one call with others does not die of it: it is divided, and each gets its last attempt alone (D4).
+function settlementOf(params: SettleParams, delivery: Delivery, outcome: PartialOutcome): Settlement {
   const { batch } = delivery;
   const { failed, together = new Set(), rejected, kept, delayMs } = outcome;
   const exhausted = batch.failures + 1 >= batch.maxAttempts;
@@ -67,31 +84,50 @@ async function settlePartly(params: SettleParams, delivery: Delivery, outcome: P
   for (const index of kept) gone.delete(index);
   for (const index of exhausted ? together : failed.keys()) gone.delete(index);
   const rest = withoutMessages(delivery, gone);
-  if (rest === undefined) {
-    await settler.part(batch, { dead });
-    return;
-  }
+  if (rest === undefined) return { part: { dead } };
   if (failed.size > 0 && !exhausted) {
     const failure = failureOf(params, batch, [...failed.values()][0], delayMs);
-    await settler.part(batch, { dead, rest: restOf(rest), failure });
-    return;
+    return { part: { dead, rest: restOf(rest), failure } };
   }
-  const ours = gone.size === 0 || (await settler.part(batch, { dead, rest: restOf(rest) }));
-  if (!ours) return;
+  const part = gone.size === 0 ? {} : { part: { dead, rest: restOf(rest) } };
   const [suspect] = together;
-  if (!exhausted || suspect === undefined) return await settler.release([batch], delayMs ?? 0);
-  await divide(settler, rest, failureOf(params, batch, failed.get(suspect), delayMs));
+  if (!exhausted || suspect === undefined) return { ...part, after: { releaseMs: delayMs ?? 0 } };
+  return { ...part, after: { rest, failure: failureOf(params, batch, failed.get(suspect), delayMs) } };
 }
 
-function failureOf(
-  { definition }: SettleParams,
-  { failures }: Batch,
-  error: unknown,
-  delayMs?: number,
-): Omit<FailedBatch, "lease"> {
+/** Settles an atomic call in its own transaction (D9): a single batch where it is partial. @throws LeaseLost */
+export async function settleIn(
+  params: SettleParams,
+  transaction: OpenTransaction,
+  call: Call,
+  outcome: Outcome,
+): Promise<void> {
+  if (outcome.kind !== "partial") return await ackIn(transaction, call);
+  const [delivery] = call.deliveries as readonly [Delivery];
+  const { batch: lease } = delivery;
+  const { part, after } = settlementOf(params, delivery, outcome);
+  const ours = part === undefined || (await transaction.settling.settlePart({ lease, ...part })) !== undefined;
+  // Never to be divided: with `each` no message fails together with others.
+  const releaseMs = after !== undefined && "releaseMs" in after ? after.releaseMs : undefined;
+  const released = releaseMs === undefined || (await transaction.settling.release([lease], releaseMs)).has(lease.id);
+  if (!ours || !released) throw new LeaseLost(`batch ${lease.id} was lost before the commit`);
+}
+
+type Failure = Omit<FailedBatch, "lease">;
+
+function failureOf({ definition }: SettleParams, { failures }: Batch, error: unknown, delayMs?: number): Failure {
   return { delayMs: delayMs ?? backoffMs(definition.settings.backoff, failures + 1), error: errorText(error) };
 }
 
 function noteFailure({ definition, instrument }: SettleParams, call: Call, error: unknown): void {
   instrument.emit("handlerFailed", { queue: definition.name, batchIds: batchIdsOf(call), error });
+}
+
+// What the transaction of an atomic call has written is told like everything else. Whether a batch waits, the poller must know.
+function noteSettled(params: SettleParams, call: Call, said: Outcome): void {
+  if (said.kind !== "partial") return;
+  for (const error of new Set(said.failed.values())) noteFailure(params, call, error);
+  for (const { batch } of call.deliveries) {
+    params.instrument.emit("retried", { queue: batch.queue, batchId: batch.id });
+  }
 }

@@ -2,16 +2,29 @@
 import pLimit from "p-limit";
 import { PostriderError } from "../errors.js";
 import type { QueueDefinition } from "../queue/queue.js";
+import type { Atomically } from "./atomic.js";
 import type { Engine } from "./engine.js";
 import type { BatchHandler, ListenOptions, MessageHandler, Subscribe } from "./handler.js";
 
-/** @param engine - found at the first call: importing the generated client opens nothing */
-export function subscribeTo(definition: QueueDefinition, engine: () => Engine): Subscribe<unknown> {
+/**
+ * @param engine - found at the first call: importing the generated client opens nothing
+ * @param atomically - the transaction of an atomic handler's call
+ */
+export function subscribeTo(
+  definition: QueueDefinition,
+  engine: () => Engine,
+  atomically: Atomically,
+): Subscribe<unknown> {
+  const atomic = (options?: ListenOptions) => (options?.atomic === true ? { atomically } : {});
   const onBatch = (call: BatchHandler<unknown>, options?: ListenOptions) =>
-    engine().listen(definition, { kind: "batch", call }, concurrencyOf(definition, options));
+    engine().listen(definition, { kind: "batch", call, ...atomic(options) }, concurrencyOf(definition, options));
   const each = (call: MessageHandler<unknown>, options?: ListenOptions) => {
     const concurrency = concurrencyOf(definition, options);
-    return engine().listen(definition, { kind: "each", call, limit: pLimit(concurrency) }, concurrency);
+    return engine().listen(
+      definition,
+      { kind: "each", call, limit: pLimit(concurrency), ...atomic(options) },
+      concurrency,
+    );
   };
   return Object.assign(onBatch, { each });
 }

@@ -1,5 +1,5 @@
 /** `mq.transaction`: publishing collects, and is written by the transaction itself right before its commit (T1 to T7). */
-import type { Backend, TransactionOptions } from "../backend/backend.js";
+import type { Backend, OpenTransaction, TransactionOptions } from "../backend/backend.js";
 import { PostriderError } from "../errors.js";
 import type { Instrument } from "../instrument.js";
 import type { SqlExecutor } from "./executors.js";
@@ -23,6 +23,7 @@ export async function runTransaction<T, Written>(
   params: TransactionParams<Written>,
   options: TransactionOptions,
   body: (tx: SqlExecutor) => Promise<T> | T,
+  beforeCommit?: (transaction: OpenTransaction) => Promise<void>,
 ): Promise<T> {
   const transaction = await params.backend.begin(options);
   const scope = openScope({ client: params.client, transaction, around: params.around });
@@ -34,6 +35,7 @@ export async function runTransaction<T, Written>(
     // From here on nothing may join: it would be promised, and not written.
     scope.state = "ending";
     written = await params.flush(scope);
+    await beforeCommit?.(transaction);
     await transaction.commit();
   } catch (error) {
     // Savepoints that nobody awaited may still run: from here on their statements are refused.

@@ -63,7 +63,7 @@ export class MemoryBackend implements Backend {
   }
 
   async begin(): Promise<OpenTransaction> {
-    return openMemoryTransaction(this.#store);
+    return openMemoryTransaction(this.#store, this);
   }
 
   async wake(queues: readonly string[], marked: boolean): Promise<void> {

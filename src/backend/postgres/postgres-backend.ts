@@ -19,6 +19,7 @@ import type {
   PollRequest,
   PollResult,
   RegistryDifference,
+  Settling,
   Stored,
   TransactionOptions,
 } from "../backend.js";
@@ -35,6 +36,7 @@ import { PostgresProgress } from "./postgres-progress.js";
 import { PostgresSchedules } from "./postgres-schedules.js";
 import { answersOf, batchesOf, leaseArrays, type Report, recoveryOf } from "./rows.js";
 import { type SchemaName, schemaName } from "./schema-name.js";
+import { idsOf, settlingThrough } from "./settling.js";
 import { isPassing, isUnanswered } from "./sqlstate.js";
 import { storableText } from "./stored-text.js";
 import { beginTransaction } from "./transaction.js";
@@ -51,6 +53,7 @@ export class PostgresBackend implements Backend {
   readonly schedules: ScheduleBook;
   readonly #connections: Connections;
   readonly #schema: SchemaName;
+  readonly #settling: Settling;
   /** Publishes of this process under way. */
   #publishing = 0;
   readonly #echoChannel = echoChannel();
@@ -59,6 +62,7 @@ export class PostgresBackend implements Backend {
   constructor({ schema = "postrider", onIdleError = () => undefined, ...options }: PostgresBackendOptions) {
     this.#connections = new Connections({ ...options, onIdleError });
     this.#schema = schemaName(schema);
+    this.#settling = settlingThrough(this.#connections, this.#schema.quoted);
     this.inspector = new PostgresInspector(this.#connections, this.#schema);
     this.progress = new PostgresProgress(this.#connections, this.#schema);
     this.schedules = new PostgresSchedules(this.#connections, this.#schema);
@@ -145,8 +149,8 @@ export class PostgresBackend implements Backend {
     };
   }
 
-  async ack(leases: readonly Lease[]): Promise<ReadonlySet<string>> {
-    return idsOf(await this.#call("ack($1, $2, $3) as id", leaseArrays(leases)));
+  ack(leases: readonly Lease[]): Promise<ReadonlySet<string>> {
+    return this.#settling.ack(leases);
   }
 
   async retry(failures: readonly FailedBatch[]): Promise<ReadonlyMap<string, "delayed" | "dead" | "divide">> {
@@ -167,32 +171,12 @@ export class PostgresBackend implements Backend {
     return idsOf(rows);
   }
 
-  async release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>> {
-    const delays = leases.map(() => Math.round(delayMs));
-    return idsOf(await this.#call("release($1, $2, $3, $4) as id", [...leaseArrays(leases), delays]));
+  release(leases: readonly Lease[], delayMs: number): Promise<ReadonlySet<string>> {
+    return this.#settling.release(leases, delayMs);
   }
 
-  async settlePart({ lease, rest, dead, failure }: PartialSettlement) {
-    const rows = await this.#call(
-      "settle_part($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as answer",
-      [
-        lease.queue,
-        lease.id,
-        lease.token,
-        rest?.payload ?? null,
-        rest?.meta ?? null,
-        rest?.positions ?? null,
-        rest?.positions.length ?? null,
-        dead.map(({ payload }) => payload),
-        dead.map(({ meta }) => meta ?? null),
-        dead.map(({ position }) => position),
-        dead.map(({ reason }) => reason),
-        dead.map(({ error }) => storableText(error)),
-        failure === undefined ? null : Math.round(failure.delayMs),
-        failure === undefined ? null : storableText(failure.error),
-      ],
-    );
-    return (rows[0]?.answer ?? undefined) as "kept" | "delayed" | "gone" | undefined;
+  settlePart(settlement: PartialSettlement) {
+    return this.#settling.settlePart(settlement);
   }
 
   async divide({ lease, singles, failure }: Division): Promise<readonly string[]> {
@@ -277,10 +261,6 @@ export class PostgresBackend implements Backend {
     const { rows } = await this.#connections.query(statement, values);
     return rows;
   }
-}
-
-function idsOf(rows: readonly Record<string, unknown>[]): ReadonlySet<string> {
-  return new Set(rows.map(({ id }) => id as string));
 }
 
 function differenceOf(row: Record<string, unknown>, definitions: readonly QueueDefinition[]): RegistryDifference[] {

@@ -5,6 +5,7 @@ import { within } from "../../time.js";
 import type { OpenTransaction, TransactionOptions } from "../backend.js";
 import type { Connections } from "./connection.js";
 import { insertAll, insertPortions } from "./insert.js";
+import { settlingThrough } from "./settling.js";
 
 /** A connection that does not answer a rollback in this time is closed, which rolls back just as well. */
 const rollbackWithinMs = 5_000;
@@ -42,6 +43,7 @@ export async function beginTransaction(
   }
   return {
     executor: { query },
+    settling: settlingThrough({ query }, schema),
     publish: (batches: readonly NewBatch[]) => insertAll({ query }, schema, insertPortions(batches), true),
     savepoint: (name) => query(`savepoint ${name}`).then(() => undefined),
     releaseSavepoint: (name) => query(`release savepoint ${name}`).then(() => undefined),
