@@ -115,7 +115,13 @@ export class Client implements Omit<Runtime, "publishTo"> {
   };
 
   get inspect(): Inspection {
-    return inspectionOf(this.#backend.inspector, this.#backend.schedules);
+    const inspection = inspectionOf(this.#backend.inspector, this.#backend.schedules);
+    const resume = async (queue: string) => {
+      await inspection.resume(queue);
+      // What this node has refused by itself (D6) no row says.
+      this.#life.worker?.engine.resume(queue);
+    };
+    return { ...inspection, resume };
   }
 
   get progress(): ProgressAccess {

@@ -56,6 +56,8 @@ export interface Events {
   dead: { readonly queue: string; readonly batchId: string; readonly reason: string; readonly error: string };
   recovered: Recovery;
   leaseLost: { readonly queue: string; readonly batchId: string };
+  /** The last `batches` batches of the queue all died of `schema`: this node does not claim it any more (D6). */
+  refused: { readonly queue: string; readonly batches: number };
   /** A handler that did not end within 5 s of its time limit runs on (+1), or has ended at last (-1). */
   overdue: { readonly queue: string; readonly handlers: 1 | -1 };
   /** What the database holds, read every 30 s by a started client. */

@@ -42,6 +42,8 @@ export interface Health {
   readonly listener: "up" | "down" | "not started";
   /** When the last round succeeded, by this node's clock. */
   readonly lastRoundAt?: Date;
+  /** Queues this node no longer claims because their last 100 batches all died of `schema`; absent when there is none. */
+  readonly refused?: readonly string[];
   /** Messages waiting to be written. */
   readonly bufferDepth: number;
   /** Age of the oldest batch in a handler, in ms. */

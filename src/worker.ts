@@ -122,10 +122,12 @@ export class Worker {
   health() {
     const { lastRoundAt, failing } = this.#poller;
     const oldestInFlightMs = this.#inFlight.oldestMs;
+    const { refused } = this.engine;
     return {
       ok: lastRoundAt !== undefined && !failing && !this.#stopping.signal.aborted,
       listener: this.#listener.session === undefined ? ("down" as const) : ("up" as const),
       ...(lastRoundAt === undefined ? {} : { lastRoundAt }),
+      ...(refused.length === 0 ? {} : { refused }),
       ...(oldestInFlightMs === undefined ? {} : { oldestInFlightMs }),
     };
   }

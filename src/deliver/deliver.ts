@@ -97,6 +97,7 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
   });
   const late = timeoutMs === undefined ? undefined : begun.then(() => timedOut(timeoutMs, abort, over.signal));
   const error = await (late === undefined ? ended.then(() => undefined) : Promise.race([ended.then(() => late), late]));
+  if (error !== undefined && !over.signal.aborted) noteOverdue(params, ended);
   // With `each`, what is done is done: only the messages that had not ended are late.
   const counts = error === undefined || (handler.kind === "each" && over.signal.aborted);
   const said: Outcome = counts ? await ended : { kind: "retry", error };
@@ -108,6 +109,12 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
     durationMs: monotonicMs() - startedAt,
   });
   return { outcome, ended };
+}
+
+// It keeps its slot until it ends (D11).
+function noteOverdue({ definition: { name: queue }, instrument }: DeliverParams, ended: Promise<unknown>): void {
+  instrument.emit("overdue", { queue, handlers: 1 });
+  void ended.then(() => instrument.emit("overdue", { queue, handlers: -1 }));
 }
 
 // One batch lost aborts the call that it shares with others: what the handler throws then is no failure of theirs.

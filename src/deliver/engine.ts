@@ -9,6 +9,7 @@ import { type DeliverParams, deliver } from "./deliver.js";
 import { crashesUntilAlone } from "./division.js";
 import type { Handler } from "./handle.js";
 import type { Listener } from "./handler.js";
+import { SchemaGuard } from "./schema-guard.js";
 
 /** Who listens to a queue, and how. */
 export interface Listening {
@@ -46,10 +47,12 @@ export class Engine {
   readonly #lanes = new Map<string, Lane>();
   /** Batches on their way back that never had a handler. */
   readonly #returning = new Set<Promise<void>>();
+  readonly #guard: SchemaGuard;
   #draining = false;
 
   constructor(params: EngineParams) {
     this.#params = params;
+    this.#guard = new SchemaGuard(params.instrument);
   }
 
   /** @throws PostriderError `ERR_LISTENER_EXISTS` */
@@ -142,6 +145,17 @@ export class Engine {
     await atMost(1_000, Promise.all(this.#returning));
   }
 
+  /** Queues that are no longer claimed here because everything in them died of its schema (D6). */
+  get refused(): readonly string[] {
+    return this.#guard.stopped;
+  }
+
+  /** Claims a queue again that is refused. */
+  resume(queue: string): void {
+    this.#guard.resume(queue);
+    this.#params.signal.ring("slot");
+  }
+
   get listeners(): readonly Listening[] {
     return [...this.#lanes.values()].map(({ definition, handler, concurrency }) => ({
       definition,
@@ -154,8 +168,9 @@ export class Engine {
     return [...this.#lanes.values()].reduce((sum, { running }) => sum + running.size, 0);
   }
 
-  #hasRoom({ stopping, alone, running, settling, concurrency }: Lane): boolean {
+  #hasRoom({ definition, stopping, alone, running, settling, concurrency }: Lane): boolean {
     if (this.#draining || stopping || alone > 0 || settling >= maxSettling) return false;
+    if (this.#guard.isStopped(definition.name)) return false;
     return running.size - settling < concurrency;
   }
 

@@ -23,6 +23,12 @@ export function logEvents(instrument: Instrument, logger: Logger): void {
   instrument.on("dead", ({ queue, batchId, reason, error }) =>
     warn(`dead ${queue}`, { queue, batchId, reason, error: error.slice(0, 500) }, "given up: see the dead letters"),
   );
+  instrument.on("refused", ({ queue, batches }) =>
+    logger.error(
+      { queue, batches },
+      `the last ${batches} batches of queue "${queue}" all died of its schema: this node claims it no more, until it is restarted or the queue resumed`,
+    ),
+  );
   instrument.on("leaseLost", ({ queue, batchId }) =>
     warn(`lost ${queue}`, { queue, batchId }, "a batch was taken over by recovery before it was settled"),
   );

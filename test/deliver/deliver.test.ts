@@ -354,8 +354,10 @@ test("D11 a handler that does not end counts as failed 5 s later, and keeps its 
   assert.ok(performance.now() - startedAt >= 5_000);
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(calls, 1, "the slot is taken");
+  assert.match(await mq.metrics(), /^postrider_handlers_overdue\{queue="overdue"\} 1$/m);
   end();
   await isGone("overdue");
+  assert.match(await mq.metrics(), /^postrider_handlers_overdue\{queue="overdue"\} 0$/m);
 });
 
 test("D11 .each past its time: what is done is done, only the rest comes again", async (t) => {
