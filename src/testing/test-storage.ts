@@ -1,9 +1,9 @@
 /** The storage of one test: a fresh memory backend, or a fresh schema in a database, dropped at the end. */
 import { randomBytes } from "node:crypto";
-import type pg from "pg";
 import type { Backend } from "../backend/backend.js";
 import { MemoryBackend } from "../backend/memory/memory-backend.js";
-import { dropSchema, migrate } from "../backend/postgres/migrate.js";
+import type { PostgresPool } from "../backend/postgres/connection-options.js";
+import { dropSchema, type MigrateOptions, migrate } from "../backend/postgres/migrate.js";
 import { PostgresBackend } from "../backend/postgres/postgres-backend.js";
 import { PostriderError } from "../errors.js";
 
@@ -12,7 +12,7 @@ export interface TestStorageOptions {
   /** `memory` (the default), `postgres`, or a backend of your own, which nobody empties. */
   readonly backend?: Backend | "memory" | "postgres";
   /** A pool you own: the test's messages are in a schema of their own in its database. Implies `postgres`. */
-  readonly pool?: pg.Pool;
+  readonly pool?: PostgresPool;
   /** For `postgres` without a pool. */
   readonly connectionString?: string;
 }
@@ -28,7 +28,7 @@ export async function openTestStorage({ backend, pool, connectionString }: TestS
   if (backend !== "postgres" && pool === undefined && connectionString === undefined) {
     return { backend: new MemoryBackend(), drop: async () => undefined };
   }
-  if (pool !== undefined) return await openSchema(pool, { pool });
+  if (pool !== undefined) return await openSchema(pool as MigrateOptions["database"], { pool });
   if (connectionString === undefined) {
     throw new PostriderError("ERR_NO_DATABASE", "a test on postgres needs a pool or a connectionString");
   }
@@ -36,8 +36,8 @@ export async function openTestStorage({ backend, pool, connectionString }: TestS
 }
 
 async function openSchema(
-  database: pg.Pool | pg.ClientConfig,
-  source: { readonly pool?: pg.Pool; readonly connectionString?: string },
+  database: MigrateOptions["database"],
+  source: { readonly pool?: PostgresPool; readonly connectionString?: string },
 ): Promise<TestStorage> {
   const schema = `postrider_test_${randomBytes(6).toString("hex")}`;
   await migrate({ database, schema });
