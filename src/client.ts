@@ -139,7 +139,10 @@ export class Client implements Omit<Runtime, "publishTo"> {
   }
 
   adopt({ definition, handler, concurrency }: Listening): void {
-    this.#life.node().engine.listen(definition, handler, concurrency);
+    // An atomic call's transaction is this client's, not that of the client it was registered with.
+    const { atomically } = this.#transactions;
+    const ours = handler.atomically === undefined ? handler : { ...handler, atomically };
+    this.#life.node().engine.listen(definition, ours, concurrency);
   }
 
   get inspector(): Inspector {

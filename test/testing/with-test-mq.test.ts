@@ -99,6 +99,28 @@ for (const options of [{ pool }, { backend: "postgres", connectionString }] as c
   });
 }
 
+test("K1, D9 an atomic handler of the default client has its transaction in the test's client", async () => {
+  let inside = "not called";
+  const listener = onEmailSend.each(
+    async (_, { tx }) => {
+      await tx?.query("select 1");
+      inside = defaultMq.transactionState() === undefined ? "outside" : "inside";
+      await publishTo.searchReindex(document("from a handler"));
+    },
+    { atomic: true },
+  );
+  reindexed.length = 0;
+  await withTestMq({ pool }, async (mq) => {
+    await publishTo.emailSend({
+      to: { customerId: "c-1", name: "Ann", email: "a@example.com" },
+      template: "newsletter",
+    });
+    await mq.settled();
+  });
+  await listener.stop();
+  assert.deepEqual([inside, reindexed], ["inside", ["from a handler"]]);
+});
+
 test("K2 waitForIdle names what is still busy, and waits for no message that is to come later", async () => {
   const queues = [testQueue("slow"), testQueue("failing"), testQueue("unheard")];
   let release = (): void => undefined;
