@@ -6,7 +6,7 @@ import type { Normaliser } from "./normaliser.js";
 import { type ArrayShape, neverShape, type Shape, unknownShape } from "./shape.js";
 
 /** `prefixItems`, `items`, `additionalItems`, `minItems` and `maxItems` of a schema. */
-export function arrayShape(schema: SchemaObject, place: Place, normaliser: Normaliser): ArrayShape {
+export function arrayShape(schema: SchemaObject, place: Place, normaliser: Normaliser): Shape {
   // Draft-07 writes a tuple as a list in `items` and its rest as `additionalItems`.
   const [prefixKey, restKey] = Array.isArray(schema.items) ? ["items", "additionalItems"] : ["prefixItems", "items"];
   const prefixAt = childPointer(place.pointer, prefixKey);
@@ -29,7 +29,8 @@ function restItems(schema: SchemaObject, place: Place, key: string, normaliser: 
 }
 
 // Nothing after the prefix is the same as an upper bound on the length.
-function bounded(array: Omit<ArrayShape, "kind">): ArrayShape {
+function bounded(array: Omit<ArrayShape, "kind">): Shape {
   const max = array.rest.kind === "never" ? Math.min(array.prefix.length, array.max ?? Infinity) : array.max;
+  if (max !== undefined && array.min > max) return neverShape;
   return { kind: "array", ...array, ...(max === undefined ? {} : { max }) };
 }
