@@ -70,6 +70,8 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
+const handlerEnded = "the handler has ended";
+
 async function runHandler(params: DeliverParams, call: Call, abort: AbortController) {
   const { definition, handler, instrument, logger, inFlight } = params;
   const { timeoutMs, maxBatchMessages } = definition.settings;
@@ -91,7 +93,8 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
     },
     call,
   ).finally(() => {
-    over.abort();
+    // With a reason of its own: without one every call would make a DOMException, stack and all.
+    over.abort(handlerEnded);
     // A batch that was aborted before its turn has no first call: its time is over all the same.
     begin();
   });
