@@ -8,7 +8,8 @@
 -- An operator (redrive, purge, clear, pause) is given both.
 --
 -- Functions run with their caller's rights, apart from those that put into a queue what follows from a batch or schedule its
--- caller holds: ack() (a chain's next step), divide() and occur().
+-- caller holds: ack() (a chain's next step), divide() and occur(); and from
+-- insert_unique(), which deletes what its caller replaces.
 
 revoke execute on all functions in schema :SCHEMA from public;
 grant usage on schema :SCHEMA to :PUBLISHER, :CONSUMER;
@@ -22,14 +23,16 @@ grant select, update, delete on :SCHEMA.queue_message_batch to :CONSUMER;
 grant select, insert, delete on :SCHEMA.dead_message_batch to :CONSUMER;
 -- Locking a dead letter that is pruned needs UPDATE on a column; the key is one nobody can change.
 grant update (dead_id) on :SCHEMA.dead_message_batch to :CONSUMER;
-grant select, insert, update, delete on :SCHEMA.queue_slot, :SCHEMA.node to :CONSUMER;
+grant select, insert, update, delete on :SCHEMA.queue_slot, :SCHEMA.queue_line, :SCHEMA.queue_rate, :SCHEMA.node to :CONSUMER;
 grant select, insert, update on :SCHEMA.queue to :CONSUMER;
 grant select, insert, update (registered_at), delete on :SCHEMA.queue_version to :CONSUMER;
 grant update on :SCHEMA.claim_gate to :CONSUMER;
 grant select, insert, update, delete on :SCHEMA.progress, :SCHEMA.schedule to :CONSUMER;
 grant execute on all functions in schema :SCHEMA to :CONSUMER;
 revoke execute on function
-  :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb),
+  :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb, text),
+  :SCHEMA.next_batch_id(), :SCHEMA.message_key(text, text[]),
+  :SCHEMA.insert_unique(bigint, text, int, int, int, text, text, int, bigint, timestamptz, text, text, boolean, boolean, boolean),
   :SCHEMA.insert_one(text, int, int, int, text, text, boolean), :SCHEMA.hand_over(bigint, text)
   from :CONSUMER;
 
@@ -37,8 +40,11 @@ revoke execute on function
 grant insert, select (id) on :SCHEMA.queue_message_batch to :PUBLISHER;
 grant select, insert, update on :SCHEMA.progress to :PUBLISHER;
 grant execute on function :SCHEMA.write_progress(text, double precision, text, text) to :PUBLISHER;
-grant select (queue_name, version, max_batch_messages, max_batch_bytes) on :SCHEMA.queue to :PUBLISHER;
+grant select (queue_name, version, max_batch_messages, max_batch_bytes, unique_by, unique_running, unique_replaces, order_by,
+  rate_limit) on :SCHEMA.queue to :PUBLISHER;
 grant execute on function
-  :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb),
+  :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb, text),
+  :SCHEMA.next_batch_id(), :SCHEMA.message_key(text, text[]),
+  :SCHEMA.insert_unique(bigint, text, int, int, int, text, text, int, bigint, timestamptz, text, text, boolean, boolean, boolean),
   :SCHEMA.insert_one(text, int, int, int, text, text, boolean)
   to :PUBLISHER;

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:b77502b6b5ad5d71231cdc91dc7ec21b07531c9e
+--! Hash: sha1:7f3e8b12bb9ac986216d8f44ec14a51912d44049
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -21,9 +21,20 @@ create table :SCHEMA.queue (
   stale_after_ms     bigint      not null default 600000,
   dead_letter        boolean     not null default true,
   retention_ms       bigint      not null default 1209600000,
+  unique_by          text[],                               -- JSON Pointers; null: no such rule
+  unique_running     boolean     not null default false,   -- the key is held while the batch runs, too
+  unique_replaces    boolean     not null default false,   -- what comes takes the place of what waits
+  order_by           text,                                 -- JSON Pointer; null: no such rule
+  order_skips        boolean     not null default false,   -- what is behind a failed batch does not wait for it
+  max_in_flight      int,
+  draining           boolean     not null default false,   -- something may be in flight from before its slots were made
+  rate_limit         int,                                  -- messages per rate_per_ms
+  rate_per_ms        bigint,
   paused_at          timestamptz,
   updated_at         timestamptz not null default clock_timestamp(),
-  updated_by         text
+  updated_by         text,
+  -- Claimed by admit(), one queue at a time. A plain queue, or one that is only exclusive, is not.
+  flow               boolean     generated always as (order_by is not null or max_in_flight is not null or rate_limit is not null) stored
 );
 
 -- Every schema that may still have messages waiting, in flight or dead (Q3).
@@ -44,11 +55,14 @@ create table :SCHEMA.queue_version (
 --      │                  │  └─retry──> delayed ──promote──> pending
 --      └──release, recover┘
 --
+-- In a queue with order_by a pending batch whose line already has a head goes `behind` it, and back when its turn comes
+-- (queue_line). Behind is outside the claim's index: a long line costs a claim nothing.
+--
 -- No foreign keys to or from this table: they would take KEY SHARE locks and create MultiXacts.
 create table :SCHEMA.queue_message_batch (
   id               bigint      generated always as identity,
   queue_name       text        not null,
-  status           text        not null default 'pending' check (status in ('pending', 'delayed', 'processing')),
+  status           text        not null default 'pending' check (status in ('pending', 'delayed', 'processing', 'behind')),
   priority         int         not null default 100,       -- smaller first
   version          int         not null default 1,
   available_at     timestamptz,                            -- of a delayed batch: when it becomes pending
@@ -68,6 +82,9 @@ create table :SCHEMA.queue_message_batch (
   positions        int[],                                  -- the messages' places in the origin, once some have left the row
   max_attempts     int,                                    -- per publish, instead of the queue's
   stale_after_ms   bigint,                                 -- per publish, instead of the queue's
+  order_key        text,                                   -- the line it stands in; null: none
+  unique_key       text,
+  unique_running   boolean,                                -- null: the key is not held; true: also while the batch runs
   last_error       text,
   chain            text,                                   -- of a chain's step: JSON of the chain's id and its remaining steps
   history          text,                                   -- of a redriven batch: JSON array of its earlier deaths
@@ -91,8 +108,16 @@ create index queue_message_batch_pending on :SCHEMA.queue_message_batch (queue_n
   where status = 'pending';
 create index queue_message_batch_processing on :SCHEMA.queue_message_batch (queue_name, id) where status = 'processing';
 create index queue_message_batch_delayed on :SCHEMA.queue_message_batch (available_at) where status = 'delayed';
+-- At most one batch holds a key (J9). A batch whose key is held only while it waits leaves this index with its claim, which
+-- therefore has nothing to check.
+create unique index queue_message_batch_unique on :SCHEMA.queue_message_batch (queue_name, unique_key)
+  where unique_running or (not unique_running and status <> 'processing');
+-- A line from its head on: what was divided keeps the place of the batch it came from.
+create index queue_message_batch_line on :SCHEMA.queue_message_batch (queue_name, order_key, coalesce(origin_id, id), id)
+  where order_key is not null and status <> 'processing';
 
--- Compare-and-set slots: the right to have a batch of that queue in flight. One for an exclusive queue, none for a plain one.
+-- Compare-and-set slots: the right to have a batch of that queue in flight. One for an exclusive queue,
+-- max_in_flight for a limited one, none for a plain one.
 -- Taking a slot modifies its row, so that a racing claim is re-evaluated and loses (check-then-claim let 3,768 pairs of
 -- batches run together in four seconds).
 create table :SCHEMA.queue_slot (
@@ -100,6 +125,29 @@ create table :SCHEMA.queue_slot (
   slot       int    not null,
   batch_id   bigint,
   primary key (queue_name, slot)
+) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+-- The lines of a queue with order_by (J10): which batch of a key is the head, the only one that may be in flight. A line without
+-- waiting batches has no row.
+--   A pending batch whose key has no row makes one: line_up(), before a claim. Behind: only what is put there by who holds the
+--   lock of the row, so that whoever takes the head away, which changes the row, finds it afterwards.
+--   The head leaves its line when it is gone (acknowledged, dead, divided, removed), with order_skips also when it waits again.
+--   It says so by head_id = null in the statement that moves it, and pass_on() finds the next one with a snapshot of its own,
+--   before the commit.
+create table :SCHEMA.queue_line (
+  queue_name text   not null,
+  order_key  text   not null,
+  head_id    bigint,
+  primary key (queue_name, order_key)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+create index queue_line_headless on :SCHEMA.queue_line (queue_name, order_key) where head_id is null;
+
+-- What a queue with a rate has handed out, by hundredths of its rate_per_ms, oldest first (J11). A part counts until a whole
+-- rate_per_ms has passed since its end: never more than the limit in any stretch, and at most a hundredth less.
+create table :SCHEMA.queue_rate (
+  queue_name text        primary key,
+  ends       bigint[]    not null default '{}',            -- of each part, in milliseconds since 1970
+  counts     int[]       not null default '{}'
 ) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- Never holds a row; it is only locked. Every claim locks it weakly, and whoever makes or drops slots locks it strongly: a
@@ -134,7 +182,9 @@ create table :SCHEMA.dead_message_batch (
   stale_after_ms bigint,
   chain          text,
   history        text,
-  tracked        boolean
+  tracked        boolean,
+  order_key      text,
+  unique_key     text
 ) with (vacuum_truncate = false, toast.vacuum_truncate = false);
 create index dead_message_batch_queue on :SCHEMA.dead_message_batch (queue_name, dead_id);
 
@@ -205,7 +255,49 @@ begin
   perform pg_notify(:SCHEMA_LITERAL, '%' || progress_key);
 end $$;
 
---! split: 501-wake_key.sql
+--! split: 501-message_key.sql
+-- message_key: the key of the first message of a payload for `unique` and `orderBy`, as batch/message-key.ts makes it: the values at the pointers,
+-- a number without exponent, longer than 200 bytes as a digest. Null where a value is missing. Private to what stores
+-- messages in SQL.
+create or replace function :SCHEMA.message_key(payload text, pointers text[]) returns text
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  readable text;
+  message json;
+  pointer text;
+  value json;
+  one text;
+  key text;
+begin
+  message := payload::json -> 0;
+  foreach pointer in array pointers loop
+    value := message #> array(
+      select replace(replace(part, '~1', '/'), '~0', '~') from unnest(string_to_array(substr(pointer, 2), '/')) with ordinality as p (part, n)
+       order by n);
+    if value is null then
+      return null;
+    end if;
+    one := value::text;
+    if json_typeof(value) = 'number' then
+      one := trim_scale(one::numeric)::text;
+    elsif json_typeof(value) = 'string' then
+      one := to_json(value #>> '{}')::text;
+    end if;
+    key := case when key is null then one else key || ',' || one end;
+  end loop;
+  return case when octet_length(key) <= 200 then key else 'sha256:' || encode(sha256(convert_to(key, 'UTF8')), 'hex') end;
+exception when data_exception then
+  -- \u0000 or a lone surrogate, which json can hold but not look into: as if another character stood there.
+  readable := regexp_replace(payload, '\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\ufffd', 'g');
+  if readable = payload then
+    raise;
+  end if;
+  return :SCHEMA.message_key(readable, pointers);
+end $$;
+
+--! split: 502-wake_key.sql
 -- wake_key: the advisory-lock key of a queue, 0 to 63.
 --   queue  its name
 -- 64 keys and not one per name, because a lock per queue overflows the server's lock table (1,000 queues on each of 32
@@ -216,7 +308,7 @@ create or replace function :SCHEMA.wake_key(queue text) returns int
 language sql stable parallel safe
 as $$ select hashtext(:SCHEMA_LITERAL || '.' || queue) & 63 $$;
 
---! split: 502-wake.sql
+--! split: 503-wake.sql
 -- wake: notify the pollers that sleep on these queues; the count of notifications sent.
 --   queues  names; several queues may share one key, which is notified once
 --   mark    true for everything but a plain publish (retry, release, recovery …): the payload then ends in "!"
@@ -241,7 +333,7 @@ begin
   return sent;
 end $$;
 
---! split: 503-announce.sql
+--! split: 504-announce.sql
 -- announce: PUB and wake inside the caller's transaction, for rows that become claimable when it commits.
 --   queues  names
 --   mark    as in wake
@@ -265,12 +357,13 @@ begin
   end if;
 end $$;
 
---! split: 504-hand_over.sql
+--! split: 505-hand_over.sql
 -- hand_over: what an acknowledged batch leaves behind: the next step of its chain, and the end of its progress. The batch's id.
 -- Private to ack, whose statement has just deleted the batch: it is called once for each, or rolled back with it.
 --   batch_id  the batch that is gone
 --   chain     its chain, or null: JSON with id, step (counted from 1), steps, and rest, the steps that follow, each with
 --             queue, version, priority, payload, and where they have any meta, maxAttempts, staleAfterMs and delayMs
+-- A step stands in the line of its message (J10), but has no unique key: it would be lost where the key is taken.
 -- json and not jsonb, which would refuse \u0000 and change the bytes of what follows.
 -- Locks: the progress row, then PUB of the next step's queue.
 -- Nobody but ack's owner may call it: it inserts whatever it is told.
@@ -292,11 +385,13 @@ begin
     return batch_id;
   end if;
   insert into :SCHEMA.queue_message_batch (
-    queue_name, version, priority, payload, meta, max_attempts, stale_after_ms, status, available_at, quiet, chain)
+    queue_name, version, priority, payload, meta, max_attempts, stale_after_ms, status, available_at, quiet, order_key, chain)
   select next ->> 'queue', (next ->> 'version')::int, (next ->> 'priority')::int, next ->> 'payload', next ->> 'meta',
          (next ->> 'maxAttempts')::int, (next ->> 'staleAfterMs')::bigint,
          case when d.ms > 0 then 'delayed' else 'pending' end,
          case when d.ms > 0 then clock_timestamp() + d.ms * interval '1 millisecond' end, true,
+         (select :SCHEMA.message_key(next ->> 'payload', array[r.order_by])
+            from :SCHEMA.queue r where r.queue_name = next ->> 'queue' and r.order_by is not null),
          json_build_object('id', c ->> 'id', 'step', done + 1, 'steps', (c ->> 'steps')::int, 'rest',
            coalesce((select json_agg(r.value order by r.n) from json_array_elements(c -> 'rest') with ordinality r (value, n)
                       where r.n > 1), '[]'::json))::text
@@ -306,33 +401,364 @@ begin
   return batch_id;
 end $$;
 
---! split: 505-ack.sql
+--! split: 506-pass_on.sql
+-- pass_on: give every line without a head its next one, and forget the lines in which nobody waits (J10).
+-- The next one is the oldest that waits; what was divided counts from the batch it came from. A delayed batch is the head like
+-- any other, and so holds up its line until it is due; with order_skips it is passed over.
+-- Its caller has taken the heads away in a statement before: only with a snapshot of its own does this one see what others
+-- have put behind meanwhile, for they held the lock of the line. In a transaction with one snapshot for all it therefore leaves
+-- the line to the next claim.
+-- Locks: the lines, SKIP LOCKED, in (queue_name, order_key) order; the next batch of each. Index: queue_message_batch_line.
+create or replace function :SCHEMA.pass_on() returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  line record;
+  next record;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    return;
+  end if;
+  for line in
+    select l.queue_name, l.order_key, coalesce(q.order_skips, false) as skips
+      from :SCHEMA.queue_line l
+      left join :SCHEMA.queue q on q.queue_name = l.queue_name
+     where l.head_id is null
+     order by l.queue_name, l.order_key
+       for update of l skip locked
+  loop
+    select b.id, b.status into next
+      from :SCHEMA.queue_message_batch b
+     where b.queue_name = line.queue_name and b.order_key = line.order_key
+       and b.status <> 'processing' and (b.status <> 'delayed' or not line.skips)
+     order by coalesce(b.origin_id, b.id), b.id
+     limit 1
+       for update;
+    if not found then
+      delete from :SCHEMA.queue_line l where l.queue_name = line.queue_name and l.order_key = line.order_key;
+      continue;
+    end if;
+    update :SCHEMA.queue_line l set head_id = next.id where l.queue_name = line.queue_name and l.order_key = line.order_key;
+    if next.status = 'behind' then
+      update :SCHEMA.queue_message_batch b set status = 'pending' where b.queue_name = line.queue_name and b.id = next.id;
+    end if;
+  end loop;
+end $$;
+
+--! split: 507-ack.sql
 -- ack: these batches are done; they are deleted. The ids that were still ours; a missing one was lost.
 --   queues, ids, tokens  the fence of each batch
 -- The next step of a chain is stored by the same statement (hand_over): never lost, never twice.
 -- Runs with its owner's rights: a role that may only consume must not insert otherwise, nor call hand_over by itself.
--- Locks: the rows in (queue_name, id) order, then the slots they held; of a chain's step also PUB of the next one's queue.
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then the lines they headed; of a chain's step also PUB of the next one's queue.
 create or replace function :SCHEMA.ack(queues text[], ids bigint[], tokens bigint[]) returns setof bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
+declare
+  done bigint[];
+  in_line bigint;
 begin
-  return query
   with gone as (
     delete from :SCHEMA.queue_message_batch b
      using (select * from unnest(queues, ids, tokens) as a (q, id, token) order by 1, 2) a
      where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing'
-    returning b.queue_name, b.id, b.chain, b.tracked
+    returning b.queue_name, b.id, b.chain, b.tracked, b.order_key
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from gone g
+     where l.queue_name = g.queue_name and l.order_key = g.order_key and l.head_id = g.id
   )
   -- What an acknowledgement leaves behind is stored by this very statement. Most leave nothing.
-  select case when g.chain is null and g.tracked is null then g.id else :SCHEMA.hand_over(g.id, g.chain) end from gone g;
+  select array_agg(case when g.chain is null and g.tracked is null then g.id else :SCHEMA.hand_over(g.id, g.chain) end),
+         count(g.order_key)
+    into done, in_line
+    from gone g;
+  if in_line > 0 then
+    perform :SCHEMA.pass_on();
+  end if;
+  return query select unnest(done);
 end $$;
 
---! split: 506-pick.sql
+--! split: 508-has_pending.sql
+-- has_pending: whether a batch of this queue waits to be claimed.
+-- A function of its own for its planner settings: with wrong statistics `exists` would scan the table.
+create or replace function :SCHEMA.has_pending(queue text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return exists (select from :SCHEMA.queue_message_batch b where b.queue_name = queue and b.status = 'pending');
+end $$;
+
+--! split: 509-line_up.sql
+-- line_up: put the pending batches of a queue with order_by in line, oldest first, until enough are ready to be claimed: a
+-- batch without a key, or the head of its line. How many are, at most `enough`. Private to admit.
+--   known_version  newer batches are left where they are: they wait for a newer node
+--   enough         how many the caller can use
+-- Each batch goes behind once, so a line of any length costs a claim nothing afterwards. At most 2,000 are looked at; who finds
+-- fewer ready than there may be answers -1 and looks again.
+-- Locks: the lines, SKIP LOCKED, apart from those just being made by another claim, which it waits for; batches, SKIP LOCKED.
+create or replace function :SCHEMA.line_up(queue text, known_version int, enough int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  ready int := 0;
+  portion constant int := greatest(20, least(2 * enough, 200));
+  looked int := 0;
+  seen int;
+  ids bigint[];
+  last_priority int := -2147483648;
+  last_id bigint := -1;
+begin
+  if exists (select from :SCHEMA.queue_line l where l.head_id is null and l.queue_name = queue) then
+    perform :SCHEMA.pass_on();
+  end if;
+  loop
+    select array_agg(c.id order by c.priority, c.id), count(*), (array_agg(c.priority order by c.priority desc, c.id desc))[1]
+      into ids, seen, last_priority
+      from (select b.id, b.priority
+              from :SCHEMA.queue_message_batch b
+             where b.queue_name = queue and b.status = 'pending' and b.version <= known_version
+               and (b.priority, b.id) > (last_priority, last_id)
+             order by b.priority, b.id
+             limit portion) c;
+    exit when seen = 0;
+    last_id := ids[seen];
+    insert into :SCHEMA.queue_line (queue_name, order_key)
+    select distinct b.queue_name, b.order_key
+      from unnest(ids) as c (id)
+      join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+     where b.order_key is not null and b.status = 'pending'
+       and not exists (select from :SCHEMA.queue_line l where l.queue_name = b.queue_name and l.order_key = b.order_key)
+     order by 1, 2
+    on conflict do nothing;
+    if found then
+      perform :SCHEMA.pass_on();
+    end if;
+    with line as materialized (                            -- locked: whoever takes its head away waits, and then sees who is behind
+      select l.order_key, l.head_id
+        from :SCHEMA.queue_line l
+       where l.queue_name = queue and l.head_id is not null
+         and l.order_key in (
+           select b.order_key
+             from unnest(ids) as c (id)
+             join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+             join :SCHEMA.queue_line o on o.queue_name = b.queue_name and o.order_key = b.order_key
+            where b.status = 'pending' and o.head_id <> b.id)
+       order by l.order_key
+         for no key update skip locked
+    ), late as materialized (
+      select b.id
+        from unnest(ids) as c (id)
+        join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+        join line l on l.order_key = b.order_key
+       where b.status = 'pending' and l.head_id <> b.id
+         for update of b skip locked
+    )
+    update :SCHEMA.queue_message_batch b set status = 'behind' from late l where b.queue_name = queue and b.id = l.id;
+    select ready + count(*) into ready
+      from unnest(ids) as c (id)
+      join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+     where b.status = 'pending'
+       and (b.order_key is null
+            or exists (select from :SCHEMA.queue_line l
+                        where l.queue_name = b.queue_name and l.order_key = b.order_key and l.head_id = b.id));
+    looked := looked + seen;
+    if ready >= enough then
+      return ready;
+    end if;
+    exit when seen < portion;
+    if looked >= 2000 then
+      return -1;
+    end if;
+  end loop;
+  return ready;
+end $$;
+
+--! split: 510-admit.sql
+-- admit: choose the next batches of a queue with order_by, max_in_flight or rate, and take for them what that needs: slots,
+-- tokens, the heads of lines. Private to claim, which leases them in the same transaction, flushed.
+--   room           free slots of the node
+--   known_version  the newest message version the node knows
+--   max_bytes      payload bytes; the first batch comes whatever its size
+-- Answers the ids, by priority, then oldest first; `due_ms`: look again after so long, for then there may be more; `more`: others
+-- could take more at once.
+-- Locks: claim_gate (weakly), the rate's row, slots, lines and batches, all SKIP LOCKED. It waits for nobody but a registration
+-- that makes slots, and, for a moment, a claim that makes the same line.
+create or replace function :SCHEMA.admit(
+  queue text, room int, known_version int, max_bytes bigint,
+  out ids bigint[], out due_ms bigint, out more boolean, out taken_bytes bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  q record;
+  free int[];
+  tokens int;
+  rate record;
+  now_ms bigint;
+  part_ms bigint;
+  ready int;
+  taken_messages int;
+begin
+  lock table :SCHEMA.claim_gate in row share mode;
+  more := false;
+  taken_bytes := 0;
+  select r.order_by is not null as ordered, r.exclusive or r.max_in_flight is not null as slotted, r.draining, r.rate_limit,
+         r.rate_per_ms
+    into q
+    from :SCHEMA.queue r
+   where r.queue_name = admit.queue and r.paused_at is null;
+  if not found or room <= 0 or not :SCHEMA.has_pending(admit.queue) then
+    return;
+  end if;
+  if q.rate_limit is not null then
+    select * into rate from :SCHEMA.queue_rate t where t.queue_name = admit.queue for update skip locked;
+    if not found then
+      due_ms := 5;                                         -- another claim is at it
+      return;
+    end if;
+    now_ms := floor(extract(epoch from clock_timestamp()) * 1000);
+    part_ms := greatest(1, q.rate_per_ms / 100);
+    select q.rate_limit - coalesce(sum(p.used), 0), min(p.ends_at) + q.rate_per_ms - now_ms,
+           coalesce(array_agg(p.ends_at order by p.ends_at), '{}'), coalesce(array_agg(p.used order by p.ends_at), '{}')
+      into tokens, due_ms, rate.ends, rate.counts
+      from unnest(rate.ends, rate.counts) as p (ends_at, used)
+     where p.ends_at + q.rate_per_ms > now_ms;
+    if tokens <= 0 then
+      return;
+    end if;
+  end if;
+  if q.slotted then
+    if q.draining then
+      if exists (
+        select from :SCHEMA.queue_message_batch b
+         where b.queue_name = admit.queue and b.status = 'processing'
+           and not exists (select from :SCHEMA.queue_slot o where o.queue_name = b.queue_name and o.batch_id = b.id))
+      then
+        return;
+      end if;
+      update :SCHEMA.queue r set draining = false where r.queue_name = admit.queue;
+    end if;
+    free := array(
+      select s.slot from :SCHEMA.queue_slot s
+       where s.queue_name = admit.queue and s.batch_id is null
+       order by s.slot
+       limit room
+         for no key update skip locked);
+    if cardinality(free) = 0 then
+      -- Free, but locked by another claim, which may not use it.
+      if exists (select from :SCHEMA.queue_slot s where s.queue_name = admit.queue and s.batch_id is null) then
+        due_ms := 5;
+      end if;
+      return;
+    end if;
+    room := least(room, cardinality(free));
+  end if;
+  if q.ordered then
+    ready := :SCHEMA.line_up(admit.queue, known_version, room + 1);
+  end if;
+  with pick as materialized (
+    select b.id, b.bytes, b.message_count, b.priority
+      from :SCHEMA.queue_message_batch b
+     where b.queue_name = admit.queue and b.status = 'pending' and b.version <= known_version
+       and (not q.ordered or b.order_key is null
+            or exists (select from :SCHEMA.queue_line l
+                        where l.queue_name = b.queue_name and l.order_key = b.order_key and l.head_id = b.id))
+     order by b.priority, b.id
+     limit room
+       for update skip locked
+  ), summed as (
+    select p.*, row_number() over w as place, sum(p.bytes) over w as bytes_so_far, sum(p.message_count) over w as messages_so_far
+      from pick p
+    window w as (order by p.priority, p.id rows unbounded preceding)
+  )
+  select array_agg(s.id order by s.place), sum(s.message_count), coalesce(sum(s.bytes), 0)
+    into ids, taken_messages, taken_bytes
+    from summed s
+   where (s.bytes_so_far <= max_bytes or s.place = 1)
+     -- What alone is more than the limit (plain SQL, a lowered setting) goes when nothing else has gone.
+     and (tokens is null or s.messages_so_far <= tokens or (s.place = 1 and tokens = q.rate_limit));
+  if q.ordered and ids is not null then
+    -- Once more with a new snapshot, now that they are locked: a head stays what it is as long as its batch does.
+    select array_agg(c.id order by c.place), sum(b.message_count)
+      into ids, taken_messages
+      from unnest(ids) with ordinality as c (id, place)
+      join :SCHEMA.queue_message_batch b on b.queue_name = admit.queue and b.id = c.id
+     where b.order_key is null
+        or exists (select from :SCHEMA.queue_line l
+                    where l.queue_name = b.queue_name and l.order_key = b.order_key and l.head_id = b.id);
+  end if;
+  if ready < 0 then
+    due_ms := 1;                                           -- long lines to be sorted out: go on soon
+  end if;
+  if ids is null then
+    return;
+  end if;
+  more := coalesce(ready > cardinality(ids), false);
+  if q.slotted then
+    update :SCHEMA.queue_slot s set batch_id = c.id
+      from unnest(free[1:cardinality(ids)], ids) as c (slot, id)
+     where s.queue_name = admit.queue and s.slot = c.slot;
+  end if;
+  if tokens is not null then
+    now_ms := (now_ms / part_ms + 1) * part_ms;            -- the end of this part
+    if rate.ends[cardinality(rate.ends)] >= now_ms then
+      rate.counts[cardinality(rate.ends)] := rate.counts[cardinality(rate.ends)] + taken_messages;
+    else
+      rate.ends := rate.ends || now_ms;
+      rate.counts := rate.counts || taken_messages;
+    end if;
+    update :SCHEMA.queue_rate t set ends = rate.ends, counts = rate.counts where t.queue_name = admit.queue;
+    due_ms := coalesce(due_ms, now_ms + q.rate_per_ms - floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+  end if;
+end $$;
+
+--! split: 511-take.sql
+-- take: lease the batches that admit() has chosen. Columns as claim's; each is a call of its own (D1).
+create or replace function :SCHEMA.take(queue text, ids bigint[], node text)
+returns table (
+  queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
+  bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
+  max_attempts int, call int, chain_id text
+)
+language plpgsql rows 10
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  update :SCHEMA.queue_message_batch b
+     set status = 'processing', owner = node, status_heartbeat = clock_timestamp(), available_at = null,
+         claim_token = floor(random() * 9007199254740991)::bigint
+    from unnest(ids) with ordinality as c (id, call)
+    join :SCHEMA.queue r on r.queue_name = take.queue
+   where b.queue_name = take.queue and b.id = c.id
+  returning b.queue_name, b.id, b.claim_token, b.failures, b.crashes, b.priority, b.version, b.message_count,
+            b.bytes, b.payload, b.meta, b.created_at, b.origin_id, b.origin_at, b.positions,
+            coalesce(b.max_attempts, r.max_attempts), c.call::int, b.chain::json ->> 'id';
+end $$;
+
+--! split: 512-pick.sql
 -- pick: which pending batches of one queue a claim takes, by priority, then oldest first; they are locked. A part of claim, whose
 -- planner settings its plans need.
 --   queue, version            as in claim
@@ -415,7 +841,7 @@ begin
   close waiting;
 end $$;
 
---! split: 507-claim.sql
+--! split: 513-claim.sql
 -- claim: lease the next batches of these queues, by priority, then oldest first.
 --   queues, limits, versions  per queue: its name, handler calls this node has room for, newest message version it knows
 --   node                      the owner to write
@@ -426,14 +852,16 @@ end $$;
 --                             remove, and every claim would read them all (100,000 of them: 15 ms instead of 0.1 ms)
 --   merge_messages, merge_bytes  per queue: what one handler call may hold of several batches; none: each is a call of its own
 -- `call` numbers the handler calls of each queue from 1; batches with the same number are handled together (D1).
+-- A queue with order_by, max_in_flight or rate is admit()'s: none of its batches is merged. A row without an id says in its
+-- claim_token after how many milliseconds such a queue has more.
 -- Queue by queue and not one statement for all: starting a statement that knows slots, marks and shares took 0.4 ms of every claim,
 -- most of which want one plain queue.
 -- Locks: claim_gate (weakly), free slot rows (SKIP LOCKED), picked rows (SKIP LOCKED). It waits for nobody, apart from a
 -- registration that makes or drops a slot. Index: queue_message_batch_pending.
 -- Must run at READ COMMITTED. 'pending' must stay a literal, or the partial index cannot be used in a generic plan. The
 -- planner settings keep the plan at nested loops over that index, in its order, whatever the statistics say.
--- Commits asynchronously: a claim lost in a crash of the server is a batch nobody has, still pending. Not so with a slot:
--- a second node would get the same exclusive batch, so a claim that took one is flushed.
+-- Commits asynchronously: a claim lost in a crash of the server is a batch nobody has, still pending. Not so with a slot,
+-- a token or the head of a line: a second node would get the same one, so a claim that took any is flushed.
 create or replace function :SCHEMA.claim(
   queues text[], limits int[], versions int[], node text, max_bytes bigint default 67108864,
   mark_queues text[] default '{}', mark_priorities int[] default '{}', mark_ids bigint[] default '{}',
@@ -454,18 +882,37 @@ declare
   q record;
   free int[];
   picked record;
+  admitted record;
   flush boolean := false;
   first boolean := true;
   left_in text[] := '{}';
 begin
   lock table :SCHEMA.claim_gate in row share mode;
   for i in 1 .. cardinality(queues) loop
-    select coalesce(r.max_attempts, 5) as attempts, r.paused_at is not null as paused, limits[i] as n,
+    select coalesce(r.max_attempts, 5) as attempts, r.paused_at is not null as paused, r.flow is true as flow, limits[i] as n,
            exists (select from :SCHEMA.queue_slot s where s.queue_name = queues[i]) as slotted
       into q
       from (values (queues[i])) w (name)
       left join :SCHEMA.queue r on r.queue_name = w.name;
     continue when q.paused;
+    if q.flow then
+      admitted := :SCHEMA.admit(queues[i], limits[i], versions[i], room);
+      if admitted.ids is not null then
+        flush := true;
+        first := false;
+        return query select t.* from :SCHEMA.take(queues[i], admitted.ids, node) t;
+      end if;
+      if admitted.due_ms is not null then
+        queue_name := queues[i];
+        claim_token := admitted.due_ms;
+        return next;
+      end if;
+      if admitted.more then
+        left_in := left_in || queues[i];
+      end if;
+      room := greatest(0, room - admitted.taken_bytes);
+      continue;
+    end if;
     if q.slotted then
       free := array(
         select s.slot
@@ -514,12 +961,12 @@ begin
   end if;
 end $$;
 
---! split: 508-dead_letter.sql
+--! split: 514-dead_letter.sql
 -- dead_letter: give these batches up at once, whatever attempts are left. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   reasons              schema, decode or rejected
 --   errors               the error text to keep, any bytes
--- Locks: the rows in (queue_name, id) order, then the slots they held.
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then the lines they headed.
 create or replace function :SCHEMA.dead_letter(queues text[], ids bigint[], tokens bigint[], reasons text[], errors text[])
 returns setof bigint
 language plpgsql
@@ -538,20 +985,27 @@ begin
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
       payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
-      chain, history, tracked)
+      chain, history, tracked, order_key, unique_key)
     select g.queue_name, g.id, g.reason, g.error, g.failures, g.crashes, g.owner, g.priority, g.version, g.created_at,
            g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
-           g.chain, g.history, g.tracked
+           g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
      where not exists (select from :SCHEMA.queue r where r.queue_name = g.queue_name and not r.dead_letter)
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from gone g
+     where l.queue_name = g.queue_name and l.order_key = g.order_key and l.head_id = g.id
   )
   select g.id from gone g;
+  if found then
+    perform :SCHEMA.pass_on();
+  end if;
 end $$;
 
---! split: 509-depths.sql
--- depths: what each queue holds. Queues are those registered and those that have batches or dead letters.
+--! split: 515-depths.sql
+-- depths: what each queue holds; behind counts as pending. Queues are those registered and those that have batches or dead letters.
 --   max_rows  no status of any queue is counted further
 -- Delayed batches are counted over the whole table once: their index is led by the time.
 create or replace function :SCHEMA.depths(max_rows int default 10001)
@@ -585,7 +1039,10 @@ begin
   )
   select n.q,
          (select count(*) from (select from :SCHEMA.queue_message_batch b
-                                 where b.queue_name = n.q and b.status = 'pending' limit max_rows) c),
+                                 where b.queue_name = n.q and b.status = 'pending' limit max_rows) c)
+         + (select count(*) from (select from :SCHEMA.queue_message_batch b
+                                   where b.queue_name = n.q and b.order_key is not null and b.status <> 'processing'
+                                     and b.status = 'behind' limit max_rows) c),
          coalesce((select w.n from waiting w where w.q = n.q), 0),
          (select count(*) from (select from :SCHEMA.queue_message_batch b
                                  where b.queue_name = n.q and b.status = 'processing' limit max_rows) c),
@@ -597,7 +1054,7 @@ begin
    order by n.q;
 end $$;
 
---! split: 510-divide.sql
+--! split: 516-divide.sql
 -- divide: replace one batch by batches of one message, each of which then runs alone (D4, R5).
 --   queue, batch_id, token   the fence
 --   payloads, metas, places  per message that stays: a JSON array of one, its headers likewise, its place in the origin. The
@@ -607,7 +1064,8 @@ end $$;
 --   delay_ms, error          the wait, and the error text to keep (null: the batch's own)
 -- Answers the new ids in order; none when the batch was no longer ours, and then nothing was written. The messages keep the
 -- ids they had, by origin_id and positions (D13).
--- Locks: the row, then the slot it held, then PUB.
+-- They keep their place in line, but no unique key: a batch of several messages has none.
+-- Locks: the row, then the slot it held, then the line it headed, then PUB.
 -- Runs with its owner's rights: a role that may only consume must not insert otherwise.
 create or replace function :SCHEMA.divide(
   queue text, batch_id bigint, token bigint, payloads text[], metas text[], places int[],
@@ -628,14 +1086,14 @@ begin
   ), single as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, status, available_at, priority, version, created_at, failures, crashes, message_count, payload, meta,
-      origin_id, origin_at, positions, max_attempts, stale_after_ms, last_error, history, quiet)
+      origin_id, origin_at, positions, max_attempts, stale_after_ms, order_key, last_error, history, quiet)
     select g.queue_name,
            case when delay_ms > 0 then 'delayed' else 'pending' end,
            case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
            g.priority, g.version, g.created_at,
            case when last_attempt then coalesce(g.max_attempts, r.max_attempts, 5) - 1 else g.failures end,
            g.crashes, 1, m.payload, m.meta, coalesce(g.origin_id, g.id), coalesce(g.origin_at, g.created_at), array[m.place],
-           g.max_attempts, g.stale_after_ms, coalesce(divide.error, g.last_error), g.history, true
+           g.max_attempts, g.stale_after_ms, g.order_key, coalesce(divide.error, g.last_error), g.history, true
       from gone g
       left join :SCHEMA.queue r on r.queue_name = g.queue_name
      cross join unnest(payloads, metas, places) with ordinality as m (payload, meta, place, n)
@@ -643,14 +1101,19 @@ begin
     returning id
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from gone g
+     where l.queue_name = g.queue_name and l.order_key = g.order_key and l.head_id = g.id
   )
   select n.id from single n;
   if found then
+    perform :SCHEMA.pass_on();
     perform :SCHEMA.announce(array[queue], true);
   end if;
 end $$;
 
---! split: 511-due_schedules.sql
+--! split: 517-due_schedules.sql
 -- due_schedules: the schedules that have come, soonest first, and after them the one that comes next: how long until then.
 --   max_rows  bound of one answer
 -- `now` is this clock: nodes compute occurrences, and never ask their own.
@@ -673,7 +1136,7 @@ begin
    limit max_rows;
 end $$;
 
---! split: 512-fall_asleep.sql
+--! split: 518-fall_asleep.sql
 -- fall_asleep: take SLEEP for these queues on this session, step C1 of the wake-up protocol; the keys taken.
 -- Runs on the LISTEN connection. Afterwards: probe PUB, then claim with a new snapshot, and only then sleep.
 create or replace function :SCHEMA.fall_asleep(queues text[]) returns int[]
@@ -690,14 +1153,14 @@ begin
   return keys;
 end $$;
 
---! split: 513-owner_key.sql
+--! split: 519-owner_key.sql
 -- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
 -- it exclusively knows that the node's session is gone.
 create or replace function :SCHEMA.owner_key(owner text) returns int
 language sql stable parallel safe
 as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
 
---! split: 514-is_alive.sql
+--! split: 520-is_alive.sql
 -- is_alive: whether a session holds this node's life lock.
 -- One expression, as in wake. Two probes that meet fail each other: whoever asks to take work from the dead then takes
 -- them for alive, and asks again a round later.
@@ -711,7 +1174,7 @@ begin
   return case when pg_try_advisory_lock(7303, k) then not pg_advisory_unlock(7303, k) else true end;
 end $$;
 
---! split: 515-unconsumable.sql
+--! split: 521-unconsumable.sql
 -- unconsumable: waiting batches that are newer than every live node which knows their queue, per queue (D10).
 --   max_rows  how far into each queue to count; what lies further is not seen
 -- A queue that no live node knows is not counted: its messages wait for a node, not for a version.
@@ -741,7 +1204,7 @@ begin
    where c.n > 0;
 end $$;
 
---! split: 516-gauges.sql
+--! split: 522-gauges.sql
 -- gauges: what the metrics show of each queue (M2), in one statement: its depths, the age of its oldest waiting message, and
 -- how many waiting batches no live node can consume (D10).
 --   max_rows  no status of any queue is counted further; beyond that the count is the planner's estimate, and `estimated`
@@ -789,20 +1252,7 @@ begin
   end loop;
 end $$;
 
---! split: 517-has_pending.sql
--- has_pending: whether a batch of this queue waits to be claimed.
--- A function of its own for its planner settings: with wrong statistics `exists` would scan the table.
-create or replace function :SCHEMA.has_pending(queue text) returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off
-set plan_cache_mode = force_generic_plan
-as $$
-begin
-  return exists (select from :SCHEMA.queue_message_batch b where b.queue_name = queue and b.status = 'pending');
-end $$;
-
---! split: 518-heartbeat.sql
+--! split: 523-heartbeat.sql
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
@@ -842,7 +1292,7 @@ begin
     from unnest(queues, ids, tokens) as a (q, id, token);
 end $$;
 
---! split: 519-history_with.sql
+--! split: 524-history_with.sql
 -- history_with: a history with one death more, of the last twenty. Private to redrive.
 --   history  JSON array, or null
 --   letter   the dead letter
@@ -859,26 +1309,28 @@ as $$
                    'crashes', letter.crashes, 'owner', letter.owner, 'diedAt', letter.died_at), 1000000) d
 $$;
 
---! split: 520-insert_batch.sql
+--! split: 525-insert_batch.sql
 -- insert_batch: one row for publish(). Private to it.
 create or replace function :SCHEMA.insert_batch(
-  queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb) returns bigint
+  queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb,
+  order_key text) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   new_id bigint;
 begin
-  insert into :SCHEMA.queue_message_batch (queue_name, version, priority, message_count, payload, meta, status, available_at)
+  insert into :SCHEMA.queue_message_batch (queue_name, version, priority, message_count, payload, meta, status, available_at, order_key)
   values (queue, version, priority, messages, '[' || chunk || ']',
           '[' || rtrim(repeat(headers::text || ',', messages), ',') || ']',
           case when delay_ms > 0 then 'delayed' else 'pending' end,
-          case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end)
+          case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
+          insert_batch.order_key)
   returning id into new_id;
   return new_id;
 end $$;
 
---! split: 521-insert_one.sql
+--! split: 526-insert_one.sql
 -- insert_one: one pending batch of the library's own; its id.
 --   announces  true: PUB and the wake-up are part of this transaction, which saves the lone publisher a round trip;
 --              false: the caller wakes after its commit, so that the commits of many stay parallel
@@ -908,7 +1360,68 @@ begin
   return new_id;
 end $$;
 
---! split: 522-is_due_known.sql
+--! split: 527-insert_unique.sql
+-- insert_unique: one batch of a queue with `unique` (J9), stored unless its key is taken. Never an error for that.
+--   new_id                 from next_batch_id(): taken beforehand, in the order of publishing
+--   unique_key             null: never a conflict
+--   unique_running         whether the key is held while the batch runs, too
+--   replaces               what waits under the key is deleted for this one; what runs never is
+--   announces              true: sleepers are notified by this transaction; false: the caller wakes after its commit
+-- Answers the id of the batch, or with `stored` false that of the one that holds the key.
+-- A key that another transaction is just about to take, or to give back, is waited for until that one has ended. The calls of
+-- one statement come in the order of their keys, or two of them wait for each other.
+-- Runs with its owner's rights: a role that may only publish must not delete otherwise.
+create or replace function :SCHEMA.insert_unique(
+  new_id bigint, queue text, version int, priority int, message_count int, payload text, meta text, max_attempts int,
+  stale_after_ms bigint, available_at timestamptz, order_key text, unique_key text, unique_running boolean, replaces boolean,
+  announces boolean)
+returns table (id bigint, stored boolean)
+language plpgsql security definer rows 1
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  holder record;
+begin
+  loop
+    if insert_unique.replaces then
+      delete from :SCHEMA.queue_message_batch b
+       where b.queue_name = insert_unique.queue and b.unique_key = insert_unique.unique_key
+         and (b.unique_running or (not b.unique_running and b.status <> 'processing')) and b.status <> 'processing';
+    end if;
+    insert into :SCHEMA.queue_message_batch (
+      id, queue_name, version, priority, message_count, payload, meta, max_attempts, stale_after_ms, status, available_at,
+      order_key, unique_key, unique_running, quiet)
+    overriding system value
+    values (
+      new_id, insert_unique.queue, insert_unique.version, insert_unique.priority, insert_unique.message_count,
+      insert_unique.payload, insert_unique.meta, insert_unique.max_attempts, insert_unique.stale_after_ms,
+      case when insert_unique.available_at is null then 'pending' else 'delayed' end, insert_unique.available_at,
+      insert_unique.order_key, insert_unique.unique_key,
+      case when insert_unique.unique_key is not null then insert_unique.unique_running end, true)
+    on conflict (queue_name, unique_key) where unique_running or (not unique_running and status <> 'processing') do nothing;
+    if found then
+      if insert_unique.announces then
+        perform :SCHEMA.announce(array[insert_unique.queue], insert_unique.available_at is not null);
+      end if;
+      return query select new_id, true;
+      return;
+    end if;
+    select b.id, b.status into holder
+      from :SCHEMA.queue_message_batch b
+     where b.queue_name = insert_unique.queue and b.unique_key = insert_unique.unique_key
+       and (b.unique_running or (not b.unique_running and b.status <> 'processing'));
+    -- Gone again meanwhile, or newly come: once more.
+    if found and (holder.status = 'processing' or not insert_unique.replaces) then
+      return query select holder.id, false;
+      return;
+    end if;
+  end loop;
+end $$;
+
+--! split: 528-is_due_known.sql
 -- is_due_known: whether a batch waits already that is due before one that waits from now on: then every sleeper has set its
 -- timer no later than that, and need not be told of the new one. Asked before the batch is made to wait.
 --   after_ms  when the new one is due
@@ -926,7 +1439,7 @@ begin
        and b.available_at <= clock_timestamp() + after_ms * interval '1 millisecond');
 end $$;
 
---! split: 523-keep_schedules.sql
+--! split: 529-keep_schedules.sql
 -- keep_schedules: the schedules of a queue, as a starting node knows them. What it does not name is removed, and what it names
 -- keeps its place in time. Nothing is changed where a newer version of the queue is recorded (J6, Q3).
 --   queue, its_version  the queue, and the version the node knows
@@ -954,7 +1467,17 @@ begin
    where (s.catch_up, s.version) is distinct from (excluded.catch_up, excluded.version);
 end $$;
 
---! split: 524-next_due_ms.sql
+--! split: 530-next_batch_id.sql
+-- next_batch_id: an id for insert_unique(), which inserts in another order than the ids'. Private to the library's inserts.
+-- Runs with its owner's rights: who may insert is not given the sequence.
+create or replace function :SCHEMA.next_batch_id() returns bigint
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select nextval(pg_get_serial_sequence(format('%I.queue_message_batch', :SCHEMA_LITERAL), 'id'));
+$$;
+
+--! split: 531-next_due_ms.sql
 -- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
 -- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
 create or replace function :SCHEMA.next_due_ms() returns bigint
@@ -974,7 +1497,7 @@ begin
   return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
 end $$;
 
---! split: 525-note_death.sql
+--! split: 532-note_death.sql
 -- note_death: the progress of what has just died has failed. The trigger behind every way to die.
 create or replace function :SCHEMA.note_death() returns trigger
 language plpgsql
@@ -985,7 +1508,7 @@ begin
   return null;
 end $$;
 
---! split: 526-note_node.sql
+--! split: 533-note_node.sql
 -- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
 -- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
 --   owner, name  the node's life, and what people call it
@@ -1003,13 +1526,14 @@ begin
   end if;
 end $$;
 
---! split: 527-occur.sql
+--! split: 534-occur.sql
 -- occur: store occurrences of a schedule that have come due. Of any number of callers one does: the one that moves `next_at`.
 --   queue, entry_key  the schedule
 --   expected          its next_at as the caller saw it; must have come, by this clock
 --   following         its next one; null: there is none
 --   occurrences       which of those due are stored, oldest first; the others were missed
 -- Answers how many were stored; null when somebody else has moved it, or it has not come yet.
+-- They stand in the line of their message (J10), but have no unique key: each occurrence is stored.
 -- Each is a batch with the header `scheduled-at`. Wakes.
 -- Locks: the schedule's row, then PUB.
 -- Runs with its owner's rights: a role that may only consume must not insert otherwise.
@@ -1028,9 +1552,11 @@ begin
   if not found then
     return null;
   end if;
-  insert into :SCHEMA.queue_message_batch (queue_name, version, payload, meta, quiet)
+  insert into :SCHEMA.queue_message_batch (queue_name, version, payload, meta, order_key, quiet)
   select queue, kept.version, kept.payload,
          json_build_array(json_build_object('scheduled-at', to_char(o.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text,
+         (select :SCHEMA.message_key(kept.payload, array[r.order_by])
+            from :SCHEMA.queue r where r.queue_name = queue and r.order_by is not null),
          true
     from unnest(occurrences) with ordinality o (at, n)
    order by o.n;
@@ -1038,7 +1564,7 @@ begin
   return cardinality(occurrences);
 end $$;
 
---! split: 528-publisher_in_flight.sql
+--! split: 535-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -1056,7 +1582,7 @@ begin
   return false;
 end $$;
 
---! split: 529-prune_versions.sql
+--! split: 536-prune_versions.sql
 -- prune_versions: delete recorded versions that nothing needs any more (Q3); the count of rows deleted. Private to prune.
 -- Kept is what the registry names, what a living node knows, what was registered within a week, and every version with a
 -- batch waiting, in flight or dead. Rows carry a version and no hash, so they keep every schema of their version.
@@ -1105,7 +1631,7 @@ begin
   return gone;
 end $$;
 
---! split: 530-prune.sql
+--! split: 537-prune.sql
 -- prune: delete dead letters past their queue's retention, nodes that ended a week ago, and versions that nothing needs any
 -- more. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
@@ -1168,7 +1694,7 @@ begin
   return letters + nodes + :SCHEMA.prune_versions();
 end $$;
 
---! split: 531-repair_slots.sql
+--! split: 538-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -1193,7 +1719,65 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 532-recover.sql
+--! split: 539-repair_lines.sql
+-- repair_lines: pass on the lines whose head is gone (somebody deleted it by hand); the queues they belong to.
+-- Locks: the lines, SKIP LOCKED.
+create or replace function :SCHEMA.repair_lines() returns setof text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  return query
+  with lost as materialized (
+    select l.queue_name, l.order_key, l.head_id
+      from :SCHEMA.queue_line l
+     where not exists (select from :SCHEMA.queue_message_batch b where b.queue_name = l.queue_name and b.id = l.head_id)
+     order by l.queue_name, l.order_key
+       for no key update skip locked
+  )
+  update :SCHEMA.queue_line l set head_id = null
+    from lost t
+   where l.queue_name = t.queue_name and l.order_key = t.order_key and l.head_id is not distinct from t.head_id
+  returning l.queue_name;
+  if found then
+    perform :SCHEMA.pass_on();
+  end if;
+end $$;
+
+--! split: 540-regain_keys.sql
+-- regain_keys: batches that wait again take back the key that they gave up with their claim; one whose key has been taken
+-- meanwhile runs without it from now on (J9). Private to what moves batches back, in the transaction that does.
+--   queues, ids  the batches; those that have no key to regain are passed over
+-- Each in a subtransaction, for the index refuses and an error must not undo the others. It waits for nobody: a key that
+-- another transaction is just about to take counts as taken.
+create or replace function :SCHEMA.regain_keys(queues text[], ids bigint[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set lock_timeout = '10ms'
+as $$
+declare
+  r record;
+begin
+  for r in
+    select b.queue_name, b.id, coalesce(q.unique_running, false) as running
+      from unnest(queues, ids) as a (q, id)
+      join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
+      left join :SCHEMA.queue q on q.queue_name = b.queue_name
+     where b.unique_key is not null and b.unique_running is null
+     order by b.queue_name, b.unique_key, b.id
+  loop
+    begin
+      update :SCHEMA.queue_message_batch b set unique_running = r.running where b.queue_name = r.queue_name and b.id = r.id;
+    exception when unique_violation or lock_not_available then
+      update :SCHEMA.queue_message_batch b set unique_key = null where b.queue_name = r.queue_name and b.id = r.id;
+    end;
+  end loop;
+end $$;
+
+--! split: 541-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -1203,7 +1787,7 @@ end $$;
 -- crashes a single message dies in the same statement; a batch of several never does: whoever claims it divides it.
 -- Each crash is noted in last_error with what else its owner held, for the one that dies of the third may be a bystander.
 -- Owners are probed before the LIMIT and once each: with the probe per row, eight callers recovered 100 of 500.
--- Locks: the rows in (queue_name, id) order, SKIP LOCKED; a row being heartbeat-ed is skipped or re-evaluated and dropped.
+-- Locks: the rows in (queue_name, id) order, SKIP LOCKED, then the lines they headed; a row being heartbeat-ed is skipped or re-evaluated and dropped.
 create or replace function :SCHEMA.recover(orphans boolean, max_rows int default 100)
 returns table (queue_name text, reason text, recovered int, died int)
 language plpgsql
@@ -1214,6 +1798,10 @@ as $$
 #variable_conflict use_column
 declare
   gone_owners text[] := '{}';
+  queues text[];
+  ids bigint[];
+  reasons text[];
+  deaths int[];
 begin
   if orphans then
     with silent as materialized (
@@ -1230,7 +1818,6 @@ begin
      where exists (select from :SCHEMA.node n where n.owner = s.owner and n.session_at is not null)
        and not :SCHEMA.is_alive(s.owner);
   end if;
-  return query
   with late as materialized (
     select b.queue_name, b.id, b.owner,
            case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
@@ -1265,35 +1852,49 @@ begin
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
       payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
-      chain, history, tracked)
+      chain, history, tracked, order_key, unique_key)
     select g.queue_name, g.id, 'crash',
            concat_ws(E'\n', format('%s nodes were lost while this batch was in flight; it may be a bystander of another batch''s crash',
                                    g.crashes + 1), g.note, g.last_error),
            g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
            g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
-           g.chain, g.history, g.tracked
+           g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
      where g.kept
   ), back as (
     update :SCHEMA.queue_message_batch b
        set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null,
+           unique_running = nullif(b.unique_running, false),
            last_error = left(concat_ws(E'\n', l.note, b.last_error), 20000)
       from noted l
      where not l.exhausted and b.queue_name = l.queue_name and b.id = l.id
     returning b.queue_name, b.id, l.reason
   ), done as (
-    select g.queue_name, g.id, g.why as reason, 1 as dead from gone g
+    select g.queue_name, g.id, g.order_key, g.why as reason, 1 as dead from gone g
     union all
-    select k.queue_name, k.id, k.reason, 0 from back k
+    select k.queue_name, k.id, null, k.reason, 0 from back k
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from done d
+     where l.queue_name = d.queue_name and l.order_key = d.order_key and l.head_id = d.id
   )
-  select d.queue_name, d.reason, (count(*) - sum(d.dead))::int, sum(d.dead)::int
-    from done d
-   group by d.queue_name, d.reason;
+  select array_agg(d.queue_name), array_agg(d.id), array_agg(d.reason), array_agg(d.dead)
+    into queues, ids, reasons, deaths
+    from done d;
+  if ids is null then
+    return;
+  end if;
+  perform :SCHEMA.regain_keys(queues, ids);
+  perform :SCHEMA.pass_on();
+  return query
+  select d.q, d.reason, (count(*) - sum(d.dead))::int, sum(d.dead)::int
+    from unnest(queues, reasons, deaths) as d (q, reason, dead)
+   group by d.q, d.reason;
 end $$;
 
---! split: 533-promote.sql
+--! split: 542-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -1323,7 +1924,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 534-poll.sql
+--! split: 543-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
@@ -1361,7 +1962,7 @@ begin
   end if;
   if pruning then
     perform :SCHEMA.prune();
-    moved := array(select :SCHEMA.repair_slots());
+    moved := array(select :SCHEMA.repair_slots() union select :SCHEMA.repair_lines());
   end if;
   if recovering then
     select jsonb_agg(to_jsonb(r)), moved || coalesce(array_agg(r.queue_name), '{}') into recoveries, moved
@@ -1395,7 +1996,7 @@ begin
   end if;
 end $$;
 
---! split: 535-progress_of_batch.sql
+--! split: 544-progress_of_batch.sql
 -- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
 -- nothing was written (R1, J5).
 --   queue, batch_id, token  the fence
@@ -1433,13 +2034,14 @@ begin
   return true;
 end $$;
 
---! split: 536-publish.sql
+--! split: 545-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
 --   delay_ms  not delivered before this long after the insert
 --   priority  smaller first
 --   headers   a JSON object of strings that goes with every message
+-- A message whose unique key is taken is not stored: the id is then that of the batch that holds the key (J9).
 -- Messages are not validated against the schema here: the delivering node does, and buries what does not fit.
 create or replace function :SCHEMA.publish(
   queue text, messages text, delay_ms bigint default 0, priority int default 100, headers jsonb default null)
@@ -1450,9 +2052,14 @@ as $$
 #variable_conflict use_variable
 declare
   r record;
+  rule record;
   message text;
   chunk text := '';
   chunked int := 0;
+  order_key text;
+  chunk_key text;
+  unique_key text;
+  new_id bigint;
 begin
   if coalesce(octet_length(queue), 0) not between 1 and 254 then
     raise invalid_parameter_value using message = format('postrider.publish(…): the name of a queue has 1 to 254 bytes, found %s',
@@ -1466,28 +2073,51 @@ begin
     raise invalid_parameter_value using message = format('postrider.publish(%L, …): headers must be an object of strings, found %s',
       queue, left(headers::text, 100));
   end if;
-  select coalesce(max(q.version), 1) as version, coalesce(max(q.max_batch_messages), 100) as max_messages,
-         coalesce(max(q.max_batch_bytes), 1048576) as max_bytes
-    into r from :SCHEMA.queue q where q.queue_name = queue;
+  select 1 as version, 100 as max_messages, 1048576 as max_bytes, null::text[] as unique_by, null::text as order_by,
+         false as unique_running, false as unique_replaces
+    into r;
+  select q.version, least(q.max_batch_messages, q.rate_limit) as max_messages, q.max_batch_bytes as max_bytes, q.unique_by,
+         q.order_by, q.unique_running, q.unique_replaces
+    into rule from :SCHEMA.queue q where q.queue_name = queue;
+  if found then
+    r := rule;
+  end if;
   for message in select e.value::text from json_array_elements(messages::json) with ordinality as e (value, n) order by n loop
     if octet_length(message) + 2 > r.max_bytes then
       raise program_limit_exceeded using message = format('postrider.publish(%L, …): a message of %s bytes is over the '
         'queue''s max_batch_bytes of %s', queue, octet_length(message), r.max_bytes);
     end if;
-    if chunked > 0 and (chunked = r.max_messages or octet_length(chunk) + octet_length(message) + 3 > r.max_bytes) then
-      return next :SCHEMA.insert_batch(queue, chunk, chunked, r.version, delay_ms, priority, headers);
+    if r.order_by is not null then
+      order_key := :SCHEMA.message_key('[' || message || ']', array[r.order_by]);
+    end if;
+    if r.unique_by is not null then
+      unique_key := :SCHEMA.message_key('[' || message || ']', r.unique_by);
+    end if;
+    if chunked > 0 and (chunked = r.max_messages or octet_length(chunk) + octet_length(message) + 3 > r.max_bytes
+                        or order_key is distinct from chunk_key or unique_key is not null) then
+      return next :SCHEMA.insert_batch(queue, chunk, chunked, r.version, delay_ms, priority, headers, chunk_key);
       chunk := '';
       chunked := 0;
     end if;
+    if unique_key is not null then
+      select i.id into new_id
+        from :SCHEMA.insert_unique(
+               :SCHEMA.next_batch_id(), queue, r.version, priority, 1, '[' || message || ']', '[' || headers::text || ']', null, null,
+               case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
+               order_key, unique_key, r.unique_running, r.unique_replaces, true) i;
+      return next new_id;
+      continue;
+    end if;
     chunk := case when chunked = 0 then message else chunk || ',' || message end;
     chunked := chunked + 1;
+    chunk_key := order_key;
   end loop;
   if chunked > 0 then
-    return next :SCHEMA.insert_batch(queue, chunk, chunked, r.version, delay_ms, priority, headers);
+    return next :SCHEMA.insert_batch(queue, chunk, chunked, r.version, delay_ms, priority, headers, chunk_key);
   end if;
 end $$;
 
---! split: 537-purge.sql
+--! split: 546-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -1514,7 +2144,7 @@ begin
   return purged;
 end $$;
 
---! split: 538-reopen.sql
+--! split: 547-reopen.sql
 -- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
 create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
 language plpgsql
@@ -1525,7 +2155,7 @@ begin
   return dead_id;
 end $$;
 
---! split: 539-redrive.sql
+--! split: 548-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
@@ -1540,8 +2170,10 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
+declare
+  put_back bigint[];
+  ids bigint[];
 begin
-  return query
   with chosen as materialized (
     select d.dead_id
       from :SCHEMA.dead_message_batch d
@@ -1556,20 +2188,26 @@ begin
   ), back as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, priority, version, created_at, message_count, payload, meta, origin_id, origin_at, positions,
-      max_attempts, stale_after_ms, last_error, chain, history, tracked, quiet)
+      max_attempts, stale_after_ms, order_key, unique_key, last_error, chain, history, tracked, quiet)
     select r.queue_name, r.priority, r.version, clock_timestamp(), r.message_count, r.payload, r.meta,
            coalesce(r.origin_id, r.batch_id), coalesce(r.origin_at, r.created_at), r.positions, r.max_attempts,
-           r.stale_after_ms, r.error, r.chain, :SCHEMA.history_with(r.history, r), r.tracked, true
+           r.stale_after_ms, r.order_key, r.unique_key, r.error, r.chain, :SCHEMA.history_with(r.history, r), r.tracked, true
       from risen r
      order by r.dead_id
+    returning id
   )
-  select case when r.chain is null then r.dead_id else :SCHEMA.reopen(r.dead_id, r.chain) end from risen r order by r.dead_id;
+  select (select array_agg(case when r.chain is null then r.dead_id else :SCHEMA.reopen(r.dead_id, r.chain) end order by r.dead_id)
+            from risen r),
+         (select array_agg(b.id) from back b)
+    into put_back, ids;
+  return query select unnest(put_back);
   if found then
+    perform :SCHEMA.regain_keys(array_fill(queue, array[cardinality(ids)]), ids);
     perform :SCHEMA.announce(array[queue], true);
   end if;
 end $$;
 
---! split: 540-set_slots.sql
+--! split: 549-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -1587,9 +2225,10 @@ begin
   lock table :SCHEMA.claim_gate in exclusive mode;
   delete from :SCHEMA.queue_slot s where s.queue_name = queue and s.slot >= slots;
   insert into :SCHEMA.queue_slot (queue_name, slot) select queue, n from generate_series(0, slots - 1) n on conflict do nothing;
+  update :SCHEMA.queue r set draining = slots > 0 where r.queue_name = queue;
 end $$;
 
---! split: 541-register_queue.sql
+--! split: 550-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
@@ -1628,19 +2267,28 @@ begin
       max_attempts = (s ->> 'maxAttempts')::int, orphan_after_ms = (s ->> 'orphanAfterMs')::bigint,
       stale_after_ms = (s ->> 'staleAfterMs')::bigint, dead_letter = s -> 'deadLetter' is distinct from 'false'::jsonb,
       retention_ms = coalesce((s -> 'deadLetter' ->> 'retentionMs')::bigint, 1209600000),
+      unique_by = case when s ? 'unique' then array(select jsonb_array_elements_text(s -> 'unique' -> 'by')) end,
+      unique_running = coalesce(s -> 'unique' -> 'whileIn' ? 'processing', false),
+      unique_replaces = coalesce(s -> 'unique' ->> 'onConflict' = 'replace', false),
+      order_by = s -> 'orderBy' ->> 'by', order_skips = coalesce(s -> 'orderBy' ->> 'onFailure' = 'skip', false),
+      max_in_flight = (s ->> 'maxInFlight')::int,
+      rate_limit = (s -> 'rate' ->> 'limit')::int, rate_per_ms = (s -> 'rate' ->> 'perMs')::bigint,
       updated_at = clock_timestamp(), updated_by = node
      where r.queue_name = name;
-    perform :SCHEMA.set_slots(name, case when (s ->> 'exclusive')::boolean then 1 else 0 end);
+    if s ? 'rate' then
+      insert into :SCHEMA.queue_rate (queue_name) values (name) on conflict do nothing;
+    end if;
+    perform :SCHEMA.set_slots(name, coalesce((s ->> 'maxInFlight')::int, case when (s ->> 'exclusive')::boolean then 1 else 0 end));
   end if;
   return next;
 end $$;
 
---! split: 542-release.sql
+--! split: 551-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
 -- Wakes the sleepers of those queues in the same transaction: the releasing node may be stopping (P14).
--- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB.
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then the lines they headed, then PUB.
 create or replace function :SCHEMA.release(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[])
 returns setof bigint
 language plpgsql
@@ -1653,9 +2301,10 @@ declare
 begin
   return query
   with mine as materialized (
-    select b.queue_name, b.id, a.delay_ms
+    select b.queue_name, b.id, a.delay_ms, coalesce(r.order_skips, false) as skips
       from unnest(queues, ids, tokens, delays_ms) as a (q, id, token, delay_ms)
       join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
+      left join :SCHEMA.queue r on r.queue_name = a.q
      where b.claim_token = a.token and b.status = 'processing'
      order by b.queue_name, b.id
        for update of b
@@ -1663,24 +2312,30 @@ begin
     update :SCHEMA.queue_message_batch b
        set status = case when m.delay_ms > 0 then 'delayed' else 'pending' end,
            available_at = case when m.delay_ms > 0 then clock_timestamp() + m.delay_ms * interval '1 millisecond' end,
-           owner = null, claim_token = null, status_heartbeat = null
+           owner = null, claim_token = null, status_heartbeat = null, unique_running = nullif(b.unique_running, false)
       from mine m
      where b.queue_name = m.queue_name and b.id = m.id
-    returning b.queue_name, b.id
+    returning b.queue_name, b.id, b.order_key, m.skips
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from back k where s.queue_name = k.queue_name and s.batch_id = k.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from back k
+     where k.skips and l.queue_name = k.queue_name and l.order_key = k.order_key and l.head_id = k.id
   )
   select k.id from back k;
   if found then
+    perform :SCHEMA.regain_keys(queues, ids);
+    perform :SCHEMA.pass_on();
     perform :SCHEMA.announce(queues, true, known);
   end if;
 end $$;
 
---! split: 543-remove_waiting.sql
+--! split: 552-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
--- Locks: the rows in id order, SKIP LOCKED: what is being claimed at this moment is in flight.
+-- Locks: the rows in id order, SKIP LOCKED, then the lines they headed: what is being claimed at this moment is in flight.
 create or replace function :SCHEMA.remove_waiting(queue text, batch_id bigint, max_rows int default 1000) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -1692,18 +2347,27 @@ begin
   with chosen as materialized (
     select b.id
       from :SCHEMA.queue_message_batch b
-     where b.queue_name = queue and b.status in ('pending', 'delayed')
+     where b.queue_name = queue and b.status in ('pending', 'delayed', 'behind')
        and (remove_waiting.batch_id is null or b.id = remove_waiting.batch_id)
      order by b.id
      limit max_rows
        for update skip locked
+  ), gone as (
+    delete from :SCHEMA.queue_message_batch b using chosen c where b.queue_name = queue and b.id = c.id
+    returning b.id, b.order_key
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from gone g
+     where l.queue_name = queue and l.order_key = g.order_key and l.head_id = g.id
   )
-  delete from :SCHEMA.queue_message_batch b using chosen c where b.queue_name = queue and b.id = c.id;
-  get diagnostics removed = row_count;
+  select count(*) into removed from gone;
+  if removed > 0 then
+    perform :SCHEMA.pass_on();
+  end if;
   return removed;
 end $$;
 
---! split: 544-retry.sql
+--! split: 553-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -1712,7 +2376,8 @@ end $$;
 --   errors               the error text to keep, any bytes
 -- Answers delayed, dead or divide for each batch that was still ours; a missing one was lost.
 -- Announces: when its owner is lost too, others must know when the batch is due (P14).
--- Locks: the rows in (queue_name, id) order, then the slots they held, then PUB. In the row and in the dead letters, or in neither.
+-- Locks: the rows in (queue_name, id) order, then the slots they held, then the lines they headed, then PUB.
+-- In the row and in the dead letters, or in neither.
 create or replace function :SCHEMA.retry(queues text[], ids bigint[], tokens bigint[], delays_ms bigint[], errors text[])
 returns table (id bigint, outcome text)
 language plpgsql
@@ -1728,7 +2393,7 @@ begin
   with mine as materialized (
     select b.queue_name, b.id, a.delay_ms, a.error, b.message_count > 1 as several,
            b.failures + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
-           coalesce(r.dead_letter, true) as kept
+           coalesce(r.dead_letter, true) as kept, coalesce(r.order_skips, false) as skips
       from unnest(queues, ids, tokens, delays_ms, errors) as a (q, id, token, delay_ms, error)
       join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
       left join :SCHEMA.queue r on r.queue_name = a.q
@@ -1744,36 +2409,43 @@ begin
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
       payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
-      chain, history, tracked)
+      chain, history, tracked, order_key, unique_key)
     select g.queue_name, g.id, 'attempts', g.why, g.failures + 1, g.crashes, g.owner, g.priority, g.version, g.created_at,
            g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
-           g.chain, g.history, g.tracked
+           g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
      where g.kept
   ), waiting as (
     update :SCHEMA.queue_message_batch b
        set status = case when m.delay_ms > 0 then 'delayed' else 'pending' end,
            available_at = case when m.delay_ms > 0 then clock_timestamp() + m.delay_ms * interval '1 millisecond' end,
-           failures = b.failures + 1, owner = null, claim_token = null, status_heartbeat = null, last_error = m.error
+           failures = b.failures + 1, owner = null, claim_token = null, status_heartbeat = null, last_error = m.error,
+           unique_running = nullif(b.unique_running, false)
       from mine m
      where not m.exhausted and b.queue_name = m.queue_name and b.id = m.id
-    returning b.queue_name, b.id
+    returning b.queue_name, b.id, b.order_key, m.skips
   ), done as (
-    select g.queue_name, g.id, 'dead' as outcome from gone g
+    select g.queue_name, g.id, g.order_key, true as leaves, 'dead' as outcome from gone g
     union all
-    select w.queue_name, w.id, 'delayed' from waiting w
+    select w.queue_name, w.id, w.order_key, w.skips, 'delayed' from waiting w
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from done d
+     where d.leaves and l.queue_name = d.queue_name and l.order_key = d.order_key and l.head_id = d.id
   )
   select d.id, d.outcome from done d
   union all
   select m.id, 'divide' from mine m where m.exhausted and m.several;
   if found then
+    perform :SCHEMA.regain_keys(queues, ids);
+    perform :SCHEMA.pass_on();
     perform :SCHEMA.announce(queues, true, known);
   end if;
 end $$;
 
---! split: 545-rise.sql
+--! split: 554-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -1787,7 +2459,7 @@ begin
   end loop;
 end $$;
 
---! split: 546-set_paused.sql
+--! split: 555-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
@@ -1806,7 +2478,7 @@ begin
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 547-settle_part.sql
+--! split: 556-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -1834,7 +2506,7 @@ declare
   answer text;
 begin
   with mine as materialized (
-    select b.*, coalesce(r.dead_letter, true) as kept
+    select b.*, coalesce(r.dead_letter, true) as kept, coalesce(r.order_skips, false) as skips
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
      where b.queue_name = queue and b.id = settle_part.batch_id and b.claim_token = token and b.status = 'processing'
@@ -1844,10 +2516,10 @@ begin
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
       payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
-      chain, history, tracked)
+      chain, history, tracked, order_key, unique_key)
     select m.queue_name, m.id, d.reason, d.error, m.failures + (d.reason = 'attempts')::int, m.crashes, m.owner, m.priority,
            m.version, m.created_at, 1, d.payload, d.meta, m.origin_id, m.origin_at, array[d.place], m.max_attempts,
-           m.stale_after_ms, m.chain, m.history, m.tracked
+           m.stale_after_ms, m.chain, m.history, m.tracked, m.order_key, m.unique_key
       from mine m
      cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
                   as d (payload, meta, place, reason, error)
@@ -1855,7 +2527,7 @@ begin
   ), gone as (
     delete from :SCHEMA.queue_message_batch b using mine m
      where rest_payload is null and b.queue_name = m.queue_name and b.id = m.id
-    returning b.queue_name, b.id
+    returning b.queue_name, b.id, b.order_key, true as leaves
   ), shrunk as (
     update :SCHEMA.queue_message_batch b
        set payload = rest_payload, meta = rest_meta, positions = rest_positions, message_count = rest_count,
@@ -1865,26 +2537,35 @@ begin
            failures = b.failures + (delay_ms is not null)::int,
            owner = case when delay_ms is null then b.owner end,
            claim_token = case when delay_ms is null then b.claim_token end,
+           unique_running = case when delay_ms is null then b.unique_running else nullif(b.unique_running, false) end,
            last_error = coalesce(settle_part.error, b.last_error)
       from mine m
      where rest_payload is not null and b.queue_name = m.queue_name and b.id = m.id
-    returning b.queue_name, b.id, b.status
+    returning b.queue_name, b.id, b.order_key, m.skips as leaves, b.status
+  ), ended as (
+    select g.queue_name, g.id, g.order_key, g.leaves from gone g
+    union all select k.queue_name, k.id, k.order_key, k.leaves from shrunk k where k.status <> 'processing'
   ), freed as (
-    update :SCHEMA.queue_slot s set batch_id = null
-      from (select g.queue_name, g.id from gone g
-            union all select k.queue_name, k.id from shrunk k where k.status <> 'processing') f
-     where s.queue_name = f.queue_name and s.batch_id = f.id
+    update :SCHEMA.queue_slot s set batch_id = null from ended f where s.queue_name = f.queue_name and s.batch_id = f.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from ended f
+     where f.leaves and l.queue_name = f.queue_name and l.order_key = f.order_key and l.head_id = f.id
   )
   select 'gone' into answer from gone
   union all
   select case k.status when 'processing' then 'kept' else 'delayed' end from shrunk k;
   if answer = 'delayed' then
+    perform :SCHEMA.regain_keys(array[queue], array[settle_part.batch_id]);
     perform :SCHEMA.announce(array[queue], true, known);
+  end if;
+  if answer <> 'kept' then
+    perform :SCHEMA.pass_on();
   end if;
   return answer;
 end $$;
 
---! split: 548-wake_on_insert.sql
+--! split: 557-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger

@@ -17,9 +17,20 @@ create table :SCHEMA.queue (
   stale_after_ms     bigint      not null default 600000,
   dead_letter        boolean     not null default true,
   retention_ms       bigint      not null default 1209600000,
+  unique_by          text[],                               -- JSON Pointers; null: no such rule
+  unique_running     boolean     not null default false,   -- the key is held while the batch runs, too
+  unique_replaces    boolean     not null default false,   -- what comes takes the place of what waits
+  order_by           text,                                 -- JSON Pointer; null: no such rule
+  order_skips        boolean     not null default false,   -- what is behind a failed batch does not wait for it
+  max_in_flight      int,
+  draining           boolean     not null default false,   -- something may be in flight from before its slots were made
+  rate_limit         int,                                  -- messages per rate_per_ms
+  rate_per_ms        bigint,
   paused_at          timestamptz,
   updated_at         timestamptz not null default clock_timestamp(),
-  updated_by         text
+  updated_by         text,
+  -- Claimed by admit(), one queue at a time. A plain queue, or one that is only exclusive, is not.
+  flow               boolean     generated always as (order_by is not null or max_in_flight is not null or rate_limit is not null) stored
 );
 
 -- Every schema that may still have messages waiting, in flight or dead (Q3).
@@ -40,11 +51,14 @@ create table :SCHEMA.queue_version (
 --      │                  │  └─retry──> delayed ──promote──> pending
 --      └──release, recover┘
 --
+-- In a queue with order_by a pending batch whose line already has a head goes `behind` it, and back when its turn comes
+-- (queue_line). Behind is outside the claim's index: a long line costs a claim nothing.
+--
 -- No foreign keys to or from this table: they would take KEY SHARE locks and create MultiXacts.
 create table :SCHEMA.queue_message_batch (
   id               bigint      generated always as identity,
   queue_name       text        not null,
-  status           text        not null default 'pending' check (status in ('pending', 'delayed', 'processing')),
+  status           text        not null default 'pending' check (status in ('pending', 'delayed', 'processing', 'behind')),
   priority         int         not null default 100,       -- smaller first
   version          int         not null default 1,
   available_at     timestamptz,                            -- of a delayed batch: when it becomes pending
@@ -64,6 +78,9 @@ create table :SCHEMA.queue_message_batch (
   positions        int[],                                  -- the messages' places in the origin, once some have left the row
   max_attempts     int,                                    -- per publish, instead of the queue's
   stale_after_ms   bigint,                                 -- per publish, instead of the queue's
+  order_key        text,                                   -- the line it stands in; null: none
+  unique_key       text,
+  unique_running   boolean,                                -- null: the key is not held; true: also while the batch runs
   last_error       text,
   chain            text,                                   -- of a chain's step: JSON of the chain's id and its remaining steps
   history          text,                                   -- of a redriven batch: JSON array of its earlier deaths
@@ -87,8 +104,16 @@ create index queue_message_batch_pending on :SCHEMA.queue_message_batch (queue_n
   where status = 'pending';
 create index queue_message_batch_processing on :SCHEMA.queue_message_batch (queue_name, id) where status = 'processing';
 create index queue_message_batch_delayed on :SCHEMA.queue_message_batch (available_at) where status = 'delayed';
+-- At most one batch holds a key (J9). A batch whose key is held only while it waits leaves this index with its claim, which
+-- therefore has nothing to check.
+create unique index queue_message_batch_unique on :SCHEMA.queue_message_batch (queue_name, unique_key)
+  where unique_running or (not unique_running and status <> 'processing');
+-- A line from its head on: what was divided keeps the place of the batch it came from.
+create index queue_message_batch_line on :SCHEMA.queue_message_batch (queue_name, order_key, coalesce(origin_id, id), id)
+  where order_key is not null and status <> 'processing';
 
--- Compare-and-set slots: the right to have a batch of that queue in flight. One for an exclusive queue, none for a plain one.
+-- Compare-and-set slots: the right to have a batch of that queue in flight. One for an exclusive queue,
+-- max_in_flight for a limited one, none for a plain one.
 -- Taking a slot modifies its row, so that a racing claim is re-evaluated and loses (check-then-claim let 3,768 pairs of
 -- batches run together in four seconds).
 create table :SCHEMA.queue_slot (
@@ -96,6 +121,29 @@ create table :SCHEMA.queue_slot (
   slot       int    not null,
   batch_id   bigint,
   primary key (queue_name, slot)
+) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+-- The lines of a queue with order_by (J10): which batch of a key is the head, the only one that may be in flight. A line without
+-- waiting batches has no row.
+--   A pending batch whose key has no row makes one: line_up(), before a claim. Behind: only what is put there by who holds the
+--   lock of the row, so that whoever takes the head away, which changes the row, finds it afterwards.
+--   The head leaves its line when it is gone (acknowledged, dead, divided, removed), with order_skips also when it waits again.
+--   It says so by head_id = null in the statement that moves it, and pass_on() finds the next one with a snapshot of its own,
+--   before the commit.
+create table :SCHEMA.queue_line (
+  queue_name text   not null,
+  order_key  text   not null,
+  head_id    bigint,
+  primary key (queue_name, order_key)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+create index queue_line_headless on :SCHEMA.queue_line (queue_name, order_key) where head_id is null;
+
+-- What a queue with a rate has handed out, by hundredths of its rate_per_ms, oldest first (J11). A part counts until a whole
+-- rate_per_ms has passed since its end: never more than the limit in any stretch, and at most a hundredth less.
+create table :SCHEMA.queue_rate (
+  queue_name text        primary key,
+  ends       bigint[]    not null default '{}',            -- of each part, in milliseconds since 1970
+  counts     int[]       not null default '{}'
 ) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- Never holds a row; it is only locked. Every claim locks it weakly, and whoever makes or drops slots locks it strongly: a
@@ -130,7 +178,9 @@ create table :SCHEMA.dead_message_batch (
   stale_after_ms bigint,
   chain          text,
   history        text,
-  tracked        boolean
+  tracked        boolean,
+  order_key      text,
+  unique_key     text
 ) with (vacuum_truncate = false, toast.vacuum_truncate = false);
 create index dead_message_batch_queue on :SCHEMA.dead_message_batch (queue_name, dead_id);
 

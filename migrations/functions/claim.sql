@@ -8,14 +8,16 @@
 --                             remove, and every claim would read them all (100,000 of them: 15 ms instead of 0.1 ms)
 --   merge_messages, merge_bytes  per queue: what one handler call may hold of several batches; none: each is a call of its own
 -- `call` numbers the handler calls of each queue from 1; batches with the same number are handled together (D1).
+-- A queue with order_by, max_in_flight or rate is admit()'s: none of its batches is merged. A row without an id says in its
+-- claim_token after how many milliseconds such a queue has more.
 -- Queue by queue and not one statement for all: starting a statement that knows slots, marks and shares took 0.4 ms of every claim,
 -- most of which want one plain queue.
 -- Locks: claim_gate (weakly), free slot rows (SKIP LOCKED), picked rows (SKIP LOCKED). It waits for nobody, apart from a
 -- registration that makes or drops a slot. Index: queue_message_batch_pending.
 -- Must run at READ COMMITTED. 'pending' must stay a literal, or the partial index cannot be used in a generic plan. The
 -- planner settings keep the plan at nested loops over that index, in its order, whatever the statistics say.
--- Commits asynchronously: a claim lost in a crash of the server is a batch nobody has, still pending. Not so with a slot:
--- a second node would get the same exclusive batch, so a claim that took one is flushed.
+-- Commits asynchronously: a claim lost in a crash of the server is a batch nobody has, still pending. Not so with a slot,
+-- a token or the head of a line: a second node would get the same one, so a claim that took any is flushed.
 create or replace function :SCHEMA.claim(
   queues text[], limits int[], versions int[], node text, max_bytes bigint default 67108864,
   mark_queues text[] default '{}', mark_priorities int[] default '{}', mark_ids bigint[] default '{}',
@@ -36,18 +38,37 @@ declare
   q record;
   free int[];
   picked record;
+  admitted record;
   flush boolean := false;
   first boolean := true;
   left_in text[] := '{}';
 begin
   lock table :SCHEMA.claim_gate in row share mode;
   for i in 1 .. cardinality(queues) loop
-    select coalesce(r.max_attempts, 5) as attempts, r.paused_at is not null as paused, limits[i] as n,
+    select coalesce(r.max_attempts, 5) as attempts, r.paused_at is not null as paused, r.flow is true as flow, limits[i] as n,
            exists (select from :SCHEMA.queue_slot s where s.queue_name = queues[i]) as slotted
       into q
       from (values (queues[i])) w (name)
       left join :SCHEMA.queue r on r.queue_name = w.name;
     continue when q.paused;
+    if q.flow then
+      admitted := :SCHEMA.admit(queues[i], limits[i], versions[i], room);
+      if admitted.ids is not null then
+        flush := true;
+        first := false;
+        return query select t.* from :SCHEMA.take(queues[i], admitted.ids, node) t;
+      end if;
+      if admitted.due_ms is not null then
+        queue_name := queues[i];
+        claim_token := admitted.due_ms;
+        return next;
+      end if;
+      if admitted.more then
+        left_in := left_in || queues[i];
+      end if;
+      room := greatest(0, room - admitted.taken_bytes);
+      continue;
+    end if;
     if q.slotted then
       free := array(
         select s.slot

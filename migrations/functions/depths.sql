@@ -1,4 +1,4 @@
--- depths: what each queue holds. Queues are those registered and those that have batches or dead letters.
+-- depths: what each queue holds; behind counts as pending. Queues are those registered and those that have batches or dead letters.
 --   max_rows  no status of any queue is counted further
 -- Delayed batches are counted over the whole table once: their index is led by the time.
 create or replace function :SCHEMA.depths(max_rows int default 10001)
@@ -32,7 +32,10 @@ begin
   )
   select n.q,
          (select count(*) from (select from :SCHEMA.queue_message_batch b
-                                 where b.queue_name = n.q and b.status = 'pending' limit max_rows) c),
+                                 where b.queue_name = n.q and b.status = 'pending' limit max_rows) c)
+         + (select count(*) from (select from :SCHEMA.queue_message_batch b
+                                   where b.queue_name = n.q and b.order_key is not null and b.status <> 'processing'
+                                     and b.status = 'behind' limit max_rows) c),
          coalesce((select w.n from waiting w where w.q = n.q), 0),
          (select count(*) from (select from :SCHEMA.queue_message_batch b
                                  where b.queue_name = n.q and b.status = 'processing' limit max_rows) c),

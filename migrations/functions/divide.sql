@@ -7,7 +7,8 @@
 --   delay_ms, error          the wait, and the error text to keep (null: the batch's own)
 -- Answers the new ids in order; none when the batch was no longer ours, and then nothing was written. The messages keep the
 -- ids they had, by origin_id and positions (D13).
--- Locks: the row, then the slot it held, then PUB.
+-- They keep their place in line, but no unique key: a batch of several messages has none.
+-- Locks: the row, then the slot it held, then the line it headed, then PUB.
 -- Runs with its owner's rights: a role that may only consume must not insert otherwise.
 create or replace function :SCHEMA.divide(
   queue text, batch_id bigint, token bigint, payloads text[], metas text[], places int[],
@@ -28,14 +29,14 @@ begin
   ), single as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, status, available_at, priority, version, created_at, failures, crashes, message_count, payload, meta,
-      origin_id, origin_at, positions, max_attempts, stale_after_ms, last_error, history, quiet)
+      origin_id, origin_at, positions, max_attempts, stale_after_ms, order_key, last_error, history, quiet)
     select g.queue_name,
            case when delay_ms > 0 then 'delayed' else 'pending' end,
            case when delay_ms > 0 then clock_timestamp() + delay_ms * interval '1 millisecond' end,
            g.priority, g.version, g.created_at,
            case when last_attempt then coalesce(g.max_attempts, r.max_attempts, 5) - 1 else g.failures end,
            g.crashes, 1, m.payload, m.meta, coalesce(g.origin_id, g.id), coalesce(g.origin_at, g.created_at), array[m.place],
-           g.max_attempts, g.stale_after_ms, coalesce(divide.error, g.last_error), g.history, true
+           g.max_attempts, g.stale_after_ms, g.order_key, coalesce(divide.error, g.last_error), g.history, true
       from gone g
       left join :SCHEMA.queue r on r.queue_name = g.queue_name
      cross join unnest(payloads, metas, places) with ordinality as m (payload, meta, place, n)
@@ -43,9 +44,14 @@ begin
     returning id
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from gone g
+     where l.queue_name = g.queue_name and l.order_key = g.order_key and l.head_id = g.id
   )
   select n.id from single n;
   if found then
+    perform :SCHEMA.pass_on();
     perform :SCHEMA.announce(array[queue], true);
   end if;
 end $$;

@@ -35,7 +35,7 @@ begin
   end if;
   if pruning then
     perform :SCHEMA.prune();
-    moved := array(select :SCHEMA.repair_slots());
+    moved := array(select :SCHEMA.repair_slots() union select :SCHEMA.repair_lines());
   end if;
   if recovering then
     select jsonb_agg(to_jsonb(r)), moved || coalesce(array_agg(r.queue_name), '{}') into recoveries, moved

@@ -7,7 +7,7 @@
 -- crashes a single message dies in the same statement; a batch of several never does: whoever claims it divides it.
 -- Each crash is noted in last_error with what else its owner held, for the one that dies of the third may be a bystander.
 -- Owners are probed before the LIMIT and once each: with the probe per row, eight callers recovered 100 of 500.
--- Locks: the rows in (queue_name, id) order, SKIP LOCKED; a row being heartbeat-ed is skipped or re-evaluated and dropped.
+-- Locks: the rows in (queue_name, id) order, SKIP LOCKED, then the lines they headed; a row being heartbeat-ed is skipped or re-evaluated and dropped.
 create or replace function :SCHEMA.recover(orphans boolean, max_rows int default 100)
 returns table (queue_name text, reason text, recovered int, died int)
 language plpgsql
@@ -18,6 +18,10 @@ as $$
 #variable_conflict use_column
 declare
   gone_owners text[] := '{}';
+  queues text[];
+  ids bigint[];
+  reasons text[];
+  deaths int[];
 begin
   if orphans then
     with silent as materialized (
@@ -34,7 +38,6 @@ begin
      where exists (select from :SCHEMA.node n where n.owner = s.owner and n.session_at is not null)
        and not :SCHEMA.is_alive(s.owner);
   end if;
-  return query
   with late as materialized (
     select b.queue_name, b.id, b.owner,
            case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
@@ -69,30 +72,44 @@ begin
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
       payload, meta, origin_id, origin_at, positions, max_attempts, stale_after_ms,
-      chain, history, tracked)
+      chain, history, tracked, order_key, unique_key)
     select g.queue_name, g.id, 'crash',
            concat_ws(E'\n', format('%s nodes were lost while this batch was in flight; it may be a bystander of another batch''s crash',
                                    g.crashes + 1), g.note, g.last_error),
            g.failures, g.crashes + 1, g.owner, g.priority, g.version, g.created_at, g.message_count,
            g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
-           g.chain, g.history, g.tracked
+           g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
      where g.kept
   ), back as (
     update :SCHEMA.queue_message_batch b
        set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null,
+           unique_running = nullif(b.unique_running, false),
            last_error = left(concat_ws(E'\n', l.note, b.last_error), 20000)
       from noted l
      where not l.exhausted and b.queue_name = l.queue_name and b.id = l.id
     returning b.queue_name, b.id, l.reason
   ), done as (
-    select g.queue_name, g.id, g.why as reason, 1 as dead from gone g
+    select g.queue_name, g.id, g.order_key, g.why as reason, 1 as dead from gone g
     union all
-    select k.queue_name, k.id, k.reason, 0 from back k
+    select k.queue_name, k.id, null, k.reason, 0 from back k
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from done d where s.queue_name = d.queue_name and s.batch_id = d.id
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from done d
+     where l.queue_name = d.queue_name and l.order_key = d.order_key and l.head_id = d.id
   )
-  select d.queue_name, d.reason, (count(*) - sum(d.dead))::int, sum(d.dead)::int
-    from done d
-   group by d.queue_name, d.reason;
+  select array_agg(d.queue_name), array_agg(d.id), array_agg(d.reason), array_agg(d.dead)
+    into queues, ids, reasons, deaths
+    from done d;
+  if ids is null then
+    return;
+  end if;
+  perform :SCHEMA.regain_keys(queues, ids);
+  perform :SCHEMA.pass_on();
+  return query
+  select d.q, d.reason, (count(*) - sum(d.dead))::int, sum(d.dead)::int
+    from unnest(queues, reasons, deaths) as d (q, reason, dead)
+   group by d.q, d.reason;
 end $$;

@@ -12,8 +12,10 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
+declare
+  put_back bigint[];
+  ids bigint[];
 begin
-  return query
   with chosen as materialized (
     select d.dead_id
       from :SCHEMA.dead_message_batch d
@@ -28,15 +30,21 @@ begin
   ), back as (
     insert into :SCHEMA.queue_message_batch (
       queue_name, priority, version, created_at, message_count, payload, meta, origin_id, origin_at, positions,
-      max_attempts, stale_after_ms, last_error, chain, history, tracked, quiet)
+      max_attempts, stale_after_ms, order_key, unique_key, last_error, chain, history, tracked, quiet)
     select r.queue_name, r.priority, r.version, clock_timestamp(), r.message_count, r.payload, r.meta,
            coalesce(r.origin_id, r.batch_id), coalesce(r.origin_at, r.created_at), r.positions, r.max_attempts,
-           r.stale_after_ms, r.error, r.chain, :SCHEMA.history_with(r.history, r), r.tracked, true
+           r.stale_after_ms, r.order_key, r.unique_key, r.error, r.chain, :SCHEMA.history_with(r.history, r), r.tracked, true
       from risen r
      order by r.dead_id
+    returning id
   )
-  select case when r.chain is null then r.dead_id else :SCHEMA.reopen(r.dead_id, r.chain) end from risen r order by r.dead_id;
+  select (select array_agg(case when r.chain is null then r.dead_id else :SCHEMA.reopen(r.dead_id, r.chain) end order by r.dead_id)
+            from risen r),
+         (select array_agg(b.id) from back b)
+    into put_back, ids;
+  return query select unnest(put_back);
   if found then
+    perform :SCHEMA.regain_keys(array_fill(queue, array[cardinality(ids)]), ids);
     perform :SCHEMA.announce(array[queue], true);
   end if;
 end $$;

@@ -36,9 +36,18 @@ begin
       max_attempts = (s ->> 'maxAttempts')::int, orphan_after_ms = (s ->> 'orphanAfterMs')::bigint,
       stale_after_ms = (s ->> 'staleAfterMs')::bigint, dead_letter = s -> 'deadLetter' is distinct from 'false'::jsonb,
       retention_ms = coalesce((s -> 'deadLetter' ->> 'retentionMs')::bigint, 1209600000),
+      unique_by = case when s ? 'unique' then array(select jsonb_array_elements_text(s -> 'unique' -> 'by')) end,
+      unique_running = coalesce(s -> 'unique' -> 'whileIn' ? 'processing', false),
+      unique_replaces = coalesce(s -> 'unique' ->> 'onConflict' = 'replace', false),
+      order_by = s -> 'orderBy' ->> 'by', order_skips = coalesce(s -> 'orderBy' ->> 'onFailure' = 'skip', false),
+      max_in_flight = (s ->> 'maxInFlight')::int,
+      rate_limit = (s -> 'rate' ->> 'limit')::int, rate_per_ms = (s -> 'rate' ->> 'perMs')::bigint,
       updated_at = clock_timestamp(), updated_by = node
      where r.queue_name = name;
-    perform :SCHEMA.set_slots(name, case when (s ->> 'exclusive')::boolean then 1 else 0 end);
+    if s ? 'rate' then
+      insert into :SCHEMA.queue_rate (queue_name) values (name) on conflict do nothing;
+    end if;
+    perform :SCHEMA.set_slots(name, coalesce((s ->> 'maxInFlight')::int, case when (s ->> 'exclusive')::boolean then 1 else 0 end));
   end if;
   return next;
 end $$;

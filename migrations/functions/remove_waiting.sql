@@ -1,7 +1,7 @@
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
--- Locks: the rows in id order, SKIP LOCKED: what is being claimed at this moment is in flight.
+-- Locks: the rows in id order, SKIP LOCKED, then the lines they headed: what is being claimed at this moment is in flight.
 create or replace function :SCHEMA.remove_waiting(queue text, batch_id bigint, max_rows int default 1000) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,13 +13,22 @@ begin
   with chosen as materialized (
     select b.id
       from :SCHEMA.queue_message_batch b
-     where b.queue_name = queue and b.status in ('pending', 'delayed')
+     where b.queue_name = queue and b.status in ('pending', 'delayed', 'behind')
        and (remove_waiting.batch_id is null or b.id = remove_waiting.batch_id)
      order by b.id
      limit max_rows
        for update skip locked
+  ), gone as (
+    delete from :SCHEMA.queue_message_batch b using chosen c where b.queue_name = queue and b.id = c.id
+    returning b.id, b.order_key
+  ), left_line as (
+    update :SCHEMA.queue_line l set head_id = null
+      from gone g
+     where l.queue_name = queue and l.order_key = g.order_key and l.head_id = g.id
   )
-  delete from :SCHEMA.queue_message_batch b using chosen c where b.queue_name = queue and b.id = c.id;
-  get diagnostics removed = row_count;
+  select count(*) into removed from gone;
+  if removed > 0 then
+    perform :SCHEMA.pass_on();
+  end if;
   return removed;
 end $$;

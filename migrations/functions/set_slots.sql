@@ -15,4 +15,5 @@ begin
   lock table :SCHEMA.claim_gate in exclusive mode;
   delete from :SCHEMA.queue_slot s where s.queue_name = queue and s.slot >= slots;
   insert into :SCHEMA.queue_slot (queue_name, slot) select queue, n from generate_series(0, slots - 1) n on conflict do nothing;
+  update :SCHEMA.queue r set draining = slots > 0 where r.queue_name = queue;
 end $$;

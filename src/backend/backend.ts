@@ -56,7 +56,10 @@ export interface PollResult {
   /** By priority, then oldest first, per queue. Those of one `call` are handled together. */
   readonly batches: readonly Batch[];
   readonly recovered: readonly Recovery[];
-  /** Until the next delayed batch of any queue; known only after `maintain`. */
+  /**
+   * Until the next delayed batch of any queue, known only after `maintain`; or until a queue that was asked for and is held
+   * back by its rate has more.
+   */
   readonly dueInMs?: number;
   /** A publisher was in flight: its rows may appear without a notification, so do not sleep yet. */
   readonly publishing: boolean;
@@ -176,6 +179,8 @@ export interface Stored {
   readonly ids: readonly string[];
   /** Sleeping pollers are notified by the publish itself; otherwise `wake` must follow its commit. */
   readonly announced: boolean;
+  /** The batches, by place, that were not stored: their key was taken, and the id is that of the batch that holds it (J9). */
+  readonly skipped?: ReadonlySet<number>;
 }
 
 /** The verbs that end a lease and can be part of a caller's transaction. */
@@ -194,7 +199,7 @@ export interface Backend extends Settling {
   readonly inspector: Inspector;
   readonly progress: ProgressStore;
   readonly schedules: ScheduleBook;
-  /** Stores the batches, all or none. Through `tx` the caller's commit decides. */
+  /** Stores the batches, all or none, apart from those whose key is taken. Through `tx` the caller's commit decides. */
   publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<Stored>;
   begin(options?: TransactionOptions): Promise<OpenTransaction>;
   /** Notifies the pollers that sleep on these queues, after the commit of what was published. `marked`: some of it is delayed. */

@@ -28,6 +28,19 @@ export interface NewBatch {
   readonly staleAfterMs?: number;
   /** Of a chain's step: the chain's state, see `chain/chain.ts`. */
   readonly chain?: string;
+  /** The line it stands in (J10): batches of one key run one after another, where the queue is registered with `orderBy`. */
+  readonly orderKey?: string;
+  /** At most one batch of this queue holds the key (J9). */
+  readonly unique?: UniqueKey;
+}
+
+/** The key of a batch, and what happens where it is taken. */
+export interface UniqueKey {
+  readonly key: string;
+  /** Whether the key is also held while the batch runs; otherwise only while it waits. */
+  readonly whileRunning: boolean;
+  /** Replace: what waits under the key gives way. What runs never does: the new one is skipped then. */
+  readonly onConflict: "skip" | "replace";
 }
 
 /** The right to settle one batch. The token is random per claim: a late owner's statement matches nothing. */

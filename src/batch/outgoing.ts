@@ -20,4 +20,8 @@ export interface OutgoingMessage extends EncodedMessage {
   readonly headers?: Headers;
   /** Equal for messages that are repeats of each other; absent where the queue has no such rule or a key is missing. */
   readonly dedupKey?: string;
+  /** Where the queue has `unique`, unless a value is missing. */
+  readonly uniqueKey?: string;
+  /** Where the queue has `orderBy`, unless the value is missing. */
+  readonly orderKey?: string;
 }

@@ -74,7 +74,7 @@ const handlerEnded = "the handler has ended";
 
 async function runHandler(params: DeliverParams, call: Call, abort: AbortController) {
   const { definition, handler, instrument, logger, inFlight } = params;
-  const { timeoutMs, maxBatchMessages } = definition.settings;
+  const { timeoutMs, maxBatchMessages, orderBy } = definition.settings;
   const startedAt = monotonicMs();
   const over = new AbortController();
   let begin = (): void => undefined;
@@ -90,6 +90,7 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
       maxMessages: maxBatchMessages,
       settleIn: (transaction, call, outcome) => settleIn(params, transaction, call, outcome),
       progress: params.backend.progress,
+      inOrder: orderBy?.onFailure,
     },
     call,
   ).finally(() => {

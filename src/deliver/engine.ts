@@ -196,10 +196,10 @@ export class Engine {
     const turn = isAlone || lane.alone > 0 ? Promise.all(running) : undefined;
     if (isAlone) lane.alone += 1;
     let isSettling = false;
-    // The next batches are claimed while these are acknowledged: a slow flush of the disk costs no handler time. Not in an
-    // exclusive queue, where the acknowledgement is what lets the next one in, and not for a batch that runs alone.
+    // The next batches are claimed while these are acknowledged: a slow flush of the disk costs no handler time. Not where the
+    // acknowledgement is what lets the next one in, and not for a batch that runs alone.
     const onHandled = () => {
-      if (isAlone || definition.settings.exclusive) return;
+      if (isAlone || isGated(definition)) return;
       isSettling = true;
       lane.settling += 1;
       this.#params.signal.ring("slot");
@@ -251,4 +251,9 @@ function callsOf(batches: readonly Batch[]): readonly CallBatches[] {
     else call.push(batch);
   }
   return [...calls.values()];
+}
+
+/** Whether the end of one batch is what lets the next one be claimed. */
+function isGated({ settings }: QueueDefinition): boolean {
+  return settings.exclusive || settings.maxInFlight !== undefined || settings.orderBy !== undefined;
 }

@@ -36,6 +36,8 @@ export interface HandleParams {
   readonly settleIn: (transaction: OpenTransaction, call: Call, outcome: Outcome) => Promise<void>;
   /** The transaction the call runs in. */
   readonly tx?: SqlExecutor | undefined;
+  /** Of a queue with `orderBy`: calls come one after another, and with `block` none comes after a failed one (J10). */
+  readonly inOrder?: "block" | "skip" | undefined;
 }
 
 export async function handle(params: HandleParams, call: Call): Promise<Outcome> {
@@ -59,12 +61,20 @@ async function handleCall(params: HandleParams, call: Call): Promise<Outcome> {
 async function handleSlices(params: HandleParams, handler: BatchHandler<unknown>, call: Call): Promise<Outcome> {
   const gathered = new Gathered();
   const count = call.messages.length;
+  let blocked = false;
   for (let from = 0; from < count; from += params.maxMessages) {
     const to = Math.min(from + params.maxMessages, count);
-    const outcome = params.signal.aborted ? notStarted : await handleSlice(params, handler, call, from, to);
+    const isOver = params.signal.aborted || blocked;
+    const outcome = isOver ? notStarted : await handleSlice(params, handler, call, from, to);
     gathered.add(outcome, from, to);
+    blocked ||= blocks(params, outcome);
   }
   return gathered.result(count);
+}
+
+/** Whether what is behind has to wait for this. What is given up lets the next one come. */
+function blocks({ inOrder }: HandleParams, { kind }: Outcome): boolean {
+  return inOrder === "block" && kind !== "ack" && kind !== "reject";
 }
 
 // When the signal is aborted first: it has failed nothing, but it is not done either.
@@ -101,15 +111,20 @@ async function handleEach(
 ): Promise<Outcome> {
   const outcomes: Outcome[] = [];
   const count = call.messages.length;
+  let blocked = false;
   // The limit is the listener's, shared by its batches, first come, first served: calls never exceed `concurrency` (D7).
   const handleNext = async (_: unknown, index: number) => {
-    if (params.signal.aborted) return;
+    if (params.signal.aborted || blocked) return;
     params.onStart();
-    outcomes[index] = await handleOne(params, handler, call, index);
+    const outcome = await handleOne(params, handler, call, index);
+    outcomes[index] = outcome;
+    blocked ||= blocks(params, outcome);
   };
   // In a transaction one after another, within one turn of the limit: its savepoints cannot overlap.
-  if (params.tx === undefined) await limit.map(call.messages, handleNext);
-  else await limit(() => inOrder(call.messages.keys(), (index) => handleNext(undefined, index)));
+  if (params.tx !== undefined)
+    await limit(() => inOrder(call.messages.keys(), (index) => handleNext(undefined, index)));
+  else if (params.inOrder === undefined) await limit.map(call.messages, handleNext);
+  else for (const index of call.messages.keys()) await limit(handleNext, undefined, index);
   if (count === 1) return outcomes[0] ?? notStarted;
   const gathered = new Gathered();
   for (let index = 0; index < count; index += 1) gathered.add(outcomes[index] ?? notStarted, index, index + 1);

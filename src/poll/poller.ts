@@ -235,9 +235,9 @@ export class Poller implements Service {
     this.#lowWater.note(result, { queues, marks, now });
     if (recover) this.#recoveredAt = now;
     if (prune) this.#pruneAt = now + jitterDown(pruneEveryMs);
-    if (maintain) {
-      this.#dueAt = result.dueInMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + result.dueInMs;
-    }
+    const dueAt = result.dueInMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + result.dueInMs;
+    // Without maintenance it is only what a limited queue holds back: one due time more.
+    this.#dueAt = maintain ? dueAt : Math.min(this.#dueAt, dueAt);
     for (const recovery of result.recovered) instrument.emit("recovered", recovery);
     instrument.emit("polled", { result: result.batches.length > 0 ? "work" : "empty" });
     slots.submit(result.batches);

@@ -6,6 +6,7 @@ import { encodeChain, type RemainingStep } from "../chain/chain.js";
 import { PostriderError } from "../errors.js";
 import type { SqlExecutor } from "../transaction/executors.js";
 import type { Scope } from "../transaction/scope.js";
+import type { Placed } from "./entry.js";
 import type { QueuePublisher } from "./publish.js";
 import type { ChainStep, PublishedChain, StepOptions } from "./publisher.js";
 
@@ -53,7 +54,7 @@ export async function publishChain(
     throw badChain(`the steps after its first have ${bytes} bytes of JSON; ${maxRemainingBytes} are allowed`);
   }
   const message = { ...first.message, stowage: { ...first.message.stowage, alone: true, chain } };
-  const answer = ([batchId = ""]: readonly string[]): PublishedChain => ({ chainId, batchId });
+  const answer = ({ batchIds: [batchId = ""] }: Placed): PublishedChain => ({ chainId, batchId });
   return await first.to.publish([message], tx === undefined ? undefined : { tx }, scope, answer);
 }
 

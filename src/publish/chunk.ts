@@ -1,33 +1,47 @@
 /** Messages of one queue into batches within the queue's bounds, in order (P11). */
-import type { NewBatch } from "../batch/batch.js";
+import type { NewBatch, UniqueKey } from "../batch/batch.js";
 import type { OutgoingMessage } from "../batch/outgoing.js";
 import { encodeMeta, encodePayload } from "../batch/payload.js";
 import type { QueueDefinition } from "../queue/queue.js";
 
-/** Takes messages one by one; a message that does not fit the last batch opens the next. */
+interface Chunk {
+  readonly index: number;
+  readonly messages: OutgoingMessage[];
+  bytes: number;
+}
+
+/**
+ * Takes messages one by one; a message that does not fit the last batch opens the next. With `orderBy` that is the last
+ * batch of its key, so that interleaved keys fill batches too.
+ */
 export class Chunker {
   readonly #definition: QueueDefinition;
-  readonly #chunks: OutgoingMessage[][] = [];
+  readonly #maxMessages: number;
+  readonly #chunks: Chunk[] = [];
+  readonly #lastOf = new Map<string | undefined, Chunk>();
   #bytes = 0;
-  #lastBytes = 0;
 
   constructor(definition: QueueDefinition) {
     this.#definition = definition;
+    const { maxBatchMessages, rate } = definition.settings;
+    // What is larger than the limit could never be handed out within it.
+    this.#maxMessages = Math.min(maxBatchMessages, rate?.limit ?? maxBatchMessages);
   }
 
   /** The index of the batch the message went into. */
   add(message: OutgoingMessage): number {
-    const last = this.#chunks.at(-1);
-    if (last === undefined || !this.#fits(last, message)) {
-      this.#chunks.push([message]);
-      this.#lastBytes = 2 + message.bytes;
-      this.#bytes += this.#lastBytes;
-    } else {
-      last.push(message);
-      this.#lastBytes += 1 + message.bytes;
+    const last = this.#lastOf.get(message.orderKey);
+    if (last !== undefined && this.#fits(last, message)) {
+      last.messages.push(message);
+      last.bytes += 1 + message.bytes;
       this.#bytes += 1 + message.bytes;
+      return last.index;
     }
-    return this.#chunks.length - 1;
+    const chunk = { index: this.#chunks.length, messages: [message], bytes: 2 + message.bytes };
+    this.#chunks.push(chunk);
+    this.#lastOf.set(message.orderKey, chunk);
+    this.#bytes += chunk.bytes;
+    return chunk.index;
   }
 
   get rows(): number {
@@ -39,21 +53,24 @@ export class Chunker {
   }
 
   batches(): readonly NewBatch[] {
-    return this.#chunks.map((messages) => this.#batch(messages));
+    return this.#chunks.map(({ messages }) => this.#batch(messages));
   }
 
-  #fits(last: readonly OutgoingMessage[], message: OutgoingMessage): boolean {
-    const { maxBatchMessages, maxBatchBytes } = this.#definition.settings;
-    const [first] = last;
+  #fits({ messages, bytes }: Chunk, message: OutgoingMessage): boolean {
+    const [first] = messages;
     if (first === undefined || first.stowage.alone || message.stowage.alone) return false;
     if (first.stowage.key !== message.stowage.key) return false;
-    return last.length < maxBatchMessages && this.#lastBytes + 1 + message.bytes <= maxBatchBytes;
+    // Of one key there is one message at most: a second is a conflict, which is the backend's to settle.
+    if (first.uniqueKey !== undefined || message.uniqueKey !== undefined) return false;
+    return messages.length < this.#maxMessages && bytes + 1 + message.bytes <= this.#definition.settings.maxBatchBytes;
   }
 
   #batch(messages: readonly OutgoingMessage[]): NewBatch {
-    const stowage = (messages[0] as OutgoingMessage).stowage;
+    const { stowage, orderKey, uniqueKey } = messages[0] as OutgoingMessage;
     const payload = encodePayload(messages);
     const meta = encodeMeta(messages.map(({ headers }) => headers));
+    // A chain's step has none: it would be lost, and the chain with it, where the key is taken.
+    const unique = stowage.chain === undefined ? this.#uniqueOf(uniqueKey) : undefined;
     return {
       queue: this.#definition.name,
       version: this.#definition.settings.version,
@@ -67,6 +84,14 @@ export class Chunker {
       ...(stowage.maxAttempts === undefined ? {} : { maxAttempts: stowage.maxAttempts }),
       ...(stowage.staleAfterMs === undefined ? {} : { staleAfterMs: stowage.staleAfterMs }),
       ...(stowage.chain === undefined ? {} : { chain: stowage.chain }),
+      ...(orderKey === undefined ? {} : { orderKey }),
+      ...(unique === undefined ? {} : { unique }),
     };
+  }
+
+  #uniqueOf(key: string | undefined): UniqueKey | undefined {
+    const { unique } = this.#definition.settings;
+    if (key === undefined || unique === undefined) return undefined;
+    return { key, whileRunning: unique.whileIn.includes("processing"), onConflict: unique.onConflict };
   }
 }

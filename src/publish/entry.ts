@@ -1,12 +1,19 @@
 /** One publish call waiting in a buffer: its messages stand or fall together. */
 import type { OutgoingMessage } from "../batch/outgoing.js";
 
+/** Where an entry's messages went. */
+export interface Placed {
+  /** The batch of each message; of one that was skipped, the batch that holds its key. */
+  readonly batchIds: readonly string[];
+  /** Messages that were not stored: their key was taken (J9). */
+  readonly skipped: number;
+}
+
 export class Entry {
   readonly messages: readonly OutgoingMessage[];
   readonly bytes: number;
-  /** Resolves with the id of each message's batch. */
-  readonly promise: Promise<readonly string[]>;
-  #resolve: (batchIds: readonly string[]) => void = () => undefined;
+  readonly promise: Promise<Placed>;
+  #resolve: (placed: Placed) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   /** Writes it was part of that met a passing error, and when the first of them did, on the monotonic clock. */
   failures = 0;
@@ -31,9 +38,9 @@ export class Entry {
     };
   }
 
-  stored(batchIds: readonly string[]): void {
+  stored(placed: Placed): void {
     this.#onSettled?.();
-    this.#resolve(batchIds);
+    this.#resolve(placed);
   }
 
   failed(error: unknown): void {

@@ -3,6 +3,7 @@
 import { PostriderError } from "../errors.js";
 import type { Scope } from "../transaction/scope.js";
 import { chainStep } from "./chain.js";
+import type { Placed } from "./entry.js";
 import type { QueuePublisher } from "./publish.js";
 import type { Published, PublishedMany, Publisher, PublishOptions, StepOptions } from "./publisher.js";
 import { Together } from "./together.js";
@@ -84,12 +85,12 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
   return Object.assign(publishOne, { many, collect, step });
 }
 
-function publishedOne(batchIds: readonly string[]): Published {
+function publishedOne({ batchIds }: Placed): Published {
   return { batchId: batchIds[0] ?? "" };
 }
 
-function publishedMany(batchIds: readonly string[]): PublishedMany {
-  return { stored: batchIds.length, batchIds: [...new Set(batchIds)] };
+function publishedMany({ batchIds, skipped }: Placed): PublishedMany {
+  return { stored: batchIds.length - skipped, batchIds: [...new Set(batchIds)] };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The publish path on one screen: encode -> validate -> collect or dedup -> buffer -> chunk -> insert. */
 import type { Backend } from "../backend/backend.js";
 import type { NewBatch } from "../batch/batch.js";
+import { messageKey } from "../batch/message-key.js";
 import type { OutgoingMessage } from "../batch/outgoing.js";
 import { encodeMessage } from "../batch/payload.js";
 import type { Instrument } from "../instrument.js";
@@ -11,12 +12,15 @@ import { QueueBuffer } from "./buffer.js";
 import { Chunker } from "./chunk.js";
 import { dedup, dedupKeyOf } from "./dedup.js";
 import { type DedupFunction, dedupBy } from "./dedup-function.js";
-import { Entry } from "./entry.js";
+import { Entry, type Placed } from "./entry.js";
 import type { PublishOptions } from "./publisher.js";
 import { isDelayed, stowageOf } from "./stowage.js";
 import { validateOutgoing } from "./validate.js";
 import { withdrawal } from "./withdraw.js";
-import { type OnStored, write } from "./write.js";
+import { noteStored, type OnStored, placedIn, write } from "./write.js";
+
+/** Of a call that stored nothing yet: collected for a commit, or empty. */
+const nowhere: Placed = { batchIds: [], skipped: 0 };
 
 export interface PublishParams {
   readonly backend: Backend;
@@ -54,10 +58,14 @@ export class QueuePublisher {
     validateOutgoing(this.definition, bytes, value);
     const repeatable = together || typeof settings.buffer === "object";
     const dedupKey = repeatable && settings.dedup !== undefined ? dedupKeyOf(settings.dedup, value) : undefined;
+    const uniqueKey = settings.unique === undefined ? undefined : messageKey(settings.unique.by, value);
+    const orderKey = settings.orderBy === undefined ? undefined : messageKey([settings.orderBy.by], value);
     return {
       json,
       bytes,
       stowage: stowageOf(name, options),
+      ...(uniqueKey === undefined ? {} : { uniqueKey }),
+      ...(orderKey === undefined ? {} : { orderKey }),
       ...(options?.headers === undefined ? {} : { headers: { ...options.headers } }),
       ...(dedupKey === undefined ? {} : { dedupKey }),
     };
@@ -71,16 +79,16 @@ export class QueuePublisher {
     messages: readonly OutgoingMessage[],
     options: PublishOptions | undefined,
     scope: Scope | undefined,
-    answer: (batchIds: readonly string[]) => Answer,
+    answer: (placed: Placed) => Answer,
   ): Promise<Answer> {
-    if (messages.length === 0) return Promise.resolve(answer([]));
+    if (messages.length === 0) return Promise.resolve(answer(nowhere));
     if (options?.tx !== undefined) return this.#publishThrough(messages, options.tx).then(answer);
     if (scope === undefined) {
       const kept = this.#dedup(messages);
-      return kept.length === 0 ? Promise.resolve(answer([])) : this.#publishBuffered(kept, options, answer);
+      return kept.length === 0 ? Promise.resolve(answer(nowhere)) : this.#publishBuffered(kept, options, answer);
     }
     scope.collected.push({ definition: this.definition, messages });
-    return Promise.resolve(answer([]));
+    return Promise.resolve(answer(nowhere));
   }
 
   get bufferDepth(): number {
@@ -100,7 +108,7 @@ export class QueuePublisher {
   #publishBuffered<Answer>(
     messages: readonly OutgoingMessage[],
     options: PublishOptions | undefined,
-    answer: (batchIds: readonly string[]) => Answer,
+    answer: (placed: Placed) => Answer,
   ): Promise<Answer> {
     const entry = new Entry(messages);
     const unbuffered = this.definition.settings.buffer === false;
@@ -122,13 +130,14 @@ export class QueuePublisher {
     this.#unbuffered.add(writing);
   }
 
-  async #publishThrough(messages: readonly OutgoingMessage[], tx: NonNullable<PublishOptions["tx"]>) {
+  async #publishThrough(messages: readonly OutgoingMessage[], tx: NonNullable<PublishOptions["tx"]>): Promise<Placed> {
     const chunker = new Chunker(this.definition);
     const kept = this.#dedup(messages);
     const places = kept.map((message) => chunker.add(message));
-    const { ids } = await this.#params.backend.publish(chunker.batches(), tx);
-    this.#params.instrument.emit("published", { queue: this.definition.name, messages: kept.length });
-    return places.map((place) => ids[place] as string);
+    const stored = await this.#params.backend.publish(chunker.batches(), tx);
+    const placed = placedIn(stored, places);
+    noteStored(this.#params.instrument, this.definition.name, kept.length, placed.skipped);
+    return placed;
   }
 
   #dedup(messages: readonly OutgoingMessage[]): readonly OutgoingMessage[] {

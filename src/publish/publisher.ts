@@ -43,15 +43,18 @@ export interface PublishedChain {
 
 /** Where a message was stored. */
 export interface Published {
-  /** The stored batch; several messages may share it. Inside a transaction it is known only after the commit: "". */
+  /**
+   * The stored batch; several messages may share it. Where the message was skipped because its key is taken (`unique`), the
+   * batch that holds the key. Inside a transaction it is known only after the commit: "".
+   */
   readonly batchId: string;
 }
 
 /** Where many messages were stored. */
 export interface PublishedMany {
-  /** Messages stored; those that dedup dropped are not among them. */
+  /** Messages stored; those that dedup dropped, and those whose key is taken, are not among them. */
   readonly stored: number;
-  /** The stored batches, in order; empty inside a transaction, where they are known only after the commit. */
+  /** The batches as in {@link Published}, in order; empty inside a transaction, where they are known only after the commit. */
   readonly batchIds: readonly string[];
 }
 

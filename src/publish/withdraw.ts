@@ -1,6 +1,6 @@
 /** `timeoutMs` and `signal` of a publish: a message that still waits in the buffer is taken out again (P9). */
 import { PostriderError } from "../errors.js";
-import type { Entry } from "./entry.js";
+import type { Entry, Placed } from "./entry.js";
 import type { PublishOptions } from "./publisher.js";
 
 /** The entry's promise; rejects early when the entry could be withdrawn in time. What is being written is not. */
@@ -9,7 +9,7 @@ export function withdrawal(
   options: PublishOptions | undefined,
   queue: string,
   withdraw: () => boolean,
-): Promise<readonly string[]> {
+): Promise<Placed> {
   const { timeoutMs, signal } = options ?? {};
   if (timeoutMs === undefined && signal === undefined) return entry.promise;
   const giveUp = (why: string, cause?: unknown) => {

@@ -5,7 +5,7 @@ import type { Instrument } from "../instrument.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import { Chunker } from "./chunk.js";
 import { dedup } from "./dedup.js";
-import type { Entry } from "./entry.js";
+import type { Entry, Placed } from "./entry.js";
 import { isDelayed } from "./stowage.js";
 
 /** Called after each commit. `delayed`: some of it is not to be delivered yet. `announced`: other nodes know already. */
@@ -47,18 +47,30 @@ export async function write(params: WriteParams, entries: readonly Entry[]): Pro
   }
   const { places, dropped } = placement;
   onStored(definition.name, { delayed: hasDelayed(entries), announced: stored.announced });
-  instrument.emit("published", { queue: definition.name, messages: places.length - dropped });
+  // A batch that is skipped holds one message: of one key there is no second in it.
+  noteStored(instrument, definition.name, places.length - dropped, stored.skipped?.size ?? 0);
   if (dropped > 0) instrument.emit("deduplicated", { queue: definition.name, messages: dropped });
-  return { entries: [], resolve: () => resolveAll(entries, places, stored.ids) };
+  return { entries: [], resolve: () => resolveAll(entries, places, stored) };
 }
 
-function resolveAll(entries: readonly Entry[], places: readonly number[], ids: readonly string[]): void {
+function resolveAll(entries: readonly Entry[], places: readonly number[], stored: Stored): void {
   let next = 0;
   for (const entry of entries) {
     const own = places.slice(next, next + entry.messages.length);
     next += entry.messages.length;
-    entry.stored(own.map((place) => ids[place] as string));
+    entry.stored(placedIn(stored, own));
   }
+}
+
+/** Where messages went, by the batch each was put into. */
+export function placedIn({ ids, skipped }: Stored, places: readonly number[]): Placed {
+  const batchIds = places.map((place) => ids[place] as string);
+  return { batchIds, skipped: skipped === undefined ? 0 : places.filter((place) => skipped.has(place)).length };
+}
+
+export function noteStored(instrument: Instrument, queue: string, messages: number, skipped: number): void {
+  if (messages > skipped) instrument.emit("published", { queue, messages: messages - skipped });
+  if (skipped > 0) instrument.emit("deduplicated", { queue, messages: skipped });
 }
 
 /** The batch of each message, in order. A window gathers publishes, so that repeats among them are dropped here once more (P10). */

@@ -4,23 +4,10 @@
  */
 import { Ajv } from "ajv";
 import { cronFault } from "./cron.js";
+import { flowOptions } from "./flow-options.js";
+import { ms, pointers } from "./option-types.js";
 import { valueAt } from "./pointer.js";
 import type { QueueSettings } from "./queue.js";
-
-const ms = (description: string, rest: object = {}) => ({
-  type: "integer",
-  minimum: 0,
-  maximum: 31_536_000_000,
-  description,
-  ...rest,
-});
-
-const pointers = (description: string) => ({
-  type: "array",
-  items: { type: "string", pattern: "^(/[^/]*)+$" },
-  uniqueItems: true,
-  description,
-});
 
 /** The JSON Schema of `x-queue`. `default` is what a queue gets that says nothing. */
 export const queueOptionsSchema = {
@@ -61,6 +48,7 @@ export const queueOptionsSchema = {
       },
       description: "Drops repeats within what is published together.",
     },
+    ...flowOptions,
     maxAttempts: {
       type: "integer",
       minimum: 1,
@@ -188,8 +176,12 @@ export function resolveQueueOptions(
   return { settings: Object.freeze(settings) as unknown as QueueSettings, problems: [] };
 }
 
-// ajv fills no defaults inside oneOf (it would be guessing the branch), so these two are filled by hand.
+// ajv fills no defaults inside oneOf (it would be guessing the branch), so these are filled by hand.
 function fillVariants(settings: Record<string, unknown>): void {
+  if (settings.orderBy !== undefined) {
+    const written = typeof settings.orderBy === "string" ? { by: settings.orderBy } : (settings.orderBy as object);
+    settings.orderBy = { onFailure: "block", ...written };
+  }
   if (settings.deadLetter !== false) {
     settings.deadLetter = { retentionMs: 1_209_600_000, ...(settings.deadLetter as object) };
   }
@@ -217,6 +209,19 @@ function combinationProblems(settings: QueueSettings): OptionProblem[] {
     if (fault === undefined) continue;
     problems.push({ pointer: `/schedule/${index}/${fault.key}`, message: `schedule: ${fault.key} ${fault.message}` });
   }
+  if (settings.exclusive && settings.maxInFlight !== undefined) {
+    problems.push({
+      pointer: "/maxInFlight",
+      message: `exclusive already says one batch in flight; take off exclusive or maxInFlight (${settings.maxInFlight})`,
+    });
+  }
+  if (settings.orderBy !== undefined && settings.unique?.onConflict === "replace") {
+    problems.push({
+      pointer: "/unique/onConflict",
+      message:
+        'onConflict "replace" excludes orderBy: what is replaced would lose its place in line; allowed is "skip"',
+    });
+  }
   return problems;
 }
 
@@ -227,6 +232,7 @@ function problemsOf(options: unknown): OptionProblem[] {
     .filter((error) => error.keyword === "oneOf")
     .map((error) => error.schemaPath.replace(/\/oneOf$/, ""));
   return errors
+    .filter(({ schemaPath }) => !schemaPath.includes("/contains/"))
     .filter((error) => !unions.some((union) => error.schemaPath.startsWith(`${union}/oneOf/`)))
     .map((error) => ({ pointer: error.instancePath, message: sentenceOf(error, options) }));
 }
@@ -236,6 +242,8 @@ function sentenceOf(error: NonNullable<typeof validate.errors>[number], options:
   switch (error.keyword) {
     case "additionalProperties":
       return `unknown setting ${JSON.stringify(error.params.additionalProperty)}; allowed are ${queueOptionNames.join(", ")}`;
+    case "contains":
+      return `must contain "pending", found ${found}`;
     case "enum":
       return `must be one of ${JSON.stringify(error.params.allowedValues)}, found ${found}`;
     case "oneOf":

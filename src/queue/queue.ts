@@ -50,6 +50,29 @@ export interface ScheduleRule {
   readonly catchUp: number;
 }
 
+/** At most one message of a key, in the whole cluster (J9). */
+export interface Unique {
+  /** JSON Pointers into the message; a message that lacks one of them has no key. */
+  readonly by: readonly string[];
+  /** How long a message holds its key; delayed counts as pending. */
+  readonly whileIn: readonly ("pending" | "processing")[];
+  readonly onConflict: "skip" | "replace";
+}
+
+/** Messages of one key run one after another (J10). */
+export interface OrderBy {
+  /** JSON Pointer into the message; a message that lacks it is in no line. */
+  readonly by: string;
+  /** Whether what is behind a failed or delayed message waits for it. */
+  readonly onFailure: "block" | "skip";
+}
+
+/** At most `limit` messages handed out in any stretch of `perMs`, in the whole cluster (J11). */
+export interface Rate {
+  readonly limit: number;
+  readonly perMs: number;
+}
+
 /** The settings of a queue with every default filled in. Units and bounds: `options.ts`. */
 export interface QueueSettings {
   readonly exclusive: boolean;
@@ -57,6 +80,11 @@ export interface QueueSettings {
   readonly maxBatchBytes: number;
   readonly concurrency: number;
   readonly dedup?: Dedup;
+  readonly unique?: Unique;
+  readonly orderBy?: OrderBy;
+  /** Batches in flight at once in the whole cluster. */
+  readonly maxInFlight?: number;
+  readonly rate?: Rate;
   readonly maxAttempts: number;
   readonly backoff: Backoff;
   readonly timeoutMs?: number;

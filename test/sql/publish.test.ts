@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { messageKey } from "../../src/batch/message-key.js";
 import { testDatabase } from "../support/database.js";
 
 const db = await testDatabase();
@@ -49,3 +50,21 @@ for (const [what, queue, messages, rest, text] of [
     await assert.rejects(publish(queue, messages, rest), text);
   });
 }
+
+test("J9, J10, P11: plain SQL makes the keys that the library makes, and stores one key a batch", async () => {
+  await db.pool.query("insert into postrider.queue (queue_name, order_by) values ('line', '/k')");
+  const values = ["ü\n", "a/b", 1.5, 1e21, 1e-7, true, null, "x".repeat(300)];
+  await publish("line", JSON.stringify([...values.map((k) => ({ k })), { none: 1 }, { none: "\u0000\ud800" }]));
+  const { rows } = await db.pool.query(
+    "select order_key, message_count from postrider.queue_message_batch order by id",
+  );
+  assert.deepEqual(
+    rows.map(({ order_key }) => order_key),
+    [...values.map((k) => messageKey(["/k"], { k })), null],
+  );
+  assert.equal(rows.at(-1).message_count, 2);
+  await db.pool.query("insert into postrider.queue (queue_name, unique_by) values ('once', '{/a~1b,/0}')");
+  await publish("once", '[{"a/b":1,"0":2},{"a/b":1.0,"0":2},{"a/b":1}]');
+  const stored = await db.pool.query("select unique_key from postrider.queue_message_batch order by id");
+  assert.deepEqual(stored.rows, [{ unique_key: "1,2" }, { unique_key: null }]);
+});

@@ -1,4 +1,4 @@
-/** Leases the next batches: `claim` and `pick` of the SQL functions, on the memory backend's tables. */
+/** Leases the next batches: `claim`, `pick` and `admit` of the SQL functions, on the memory backend's tables. */
 import type { Batch } from "../../batch/batch.js";
 import type { PollRequest, Want } from "../backend.js";
 import { claimedBatch, type Row } from "./row.js";
@@ -33,17 +33,29 @@ export function claim(
   return batches;
 }
 
+/** Until a queue of these that its rate holds back has more to give; for ever where none is held back. */
+export function rateDueInMs(store: Store, wants: PollRequest["wants"]): number {
+  const due = wants.map(({ queue }) => {
+    const { rate, handedOut, paused } = store.queue(queue);
+    const waits = !paused && (store.pending.get(queue)?.size ?? 0) > 0;
+    return rate === undefined || !waits ? Infinity : handedOut.dueInMs(rate, store.now());
+  });
+  return Math.min(...due);
+}
+
 function pick(store: Store, { queue, limit, version, merge }: Want, room: Room): Picked[] {
-  const { paused, slots } = store.queue(queue);
+  const { paused, slots, orderBy, rate } = store.queue(queue);
   const calls = paused ? 0 : Math.min(limit, freeSlots(store, queue));
-  const most = slots.length > 0 ? undefined : merge;
+  const most = slots.length > 0 || orderBy !== undefined || rate !== undefined ? undefined : merge;
   const picked: Picked[] = [];
   let call = 0;
   let taken = 0;
   let open = { messages: 0, bytes: 0, mergeable: false };
   if (calls <= 0) return picked;
+  const allowance = allowanceOf(store, queue);
   for (const row of store.pending.get(queue)?.items ?? []) {
-    if (row.version > version) continue;
+    if (row.version > version || !isReady(store, row)) continue;
+    if (!allowance(row)) break;
     const limitBytes = picked.length > 0 ? room.share : room.first ? row.bytes : room.all;
     if (taken + row.bytes > limitBytes) break;
     const mergeable = row.failures === 0 && row.crashes === 0 && row.chain === undefined;
@@ -62,6 +74,25 @@ function pick(store: Store, { queue, limit, version, merge }: Want, room: Room):
   return picked;
 }
 
+function isReady(store: Store, row: Row): boolean {
+  const { orderBy } = store.queue(row.queue);
+  return orderBy === undefined || store.lines.isReady(row, orderBy.onFailure);
+}
+
+/** Whether the queue's rate allows a row after those it was asked about before. */
+function allowanceOf(store: Store, queue: string): (row: Row) => boolean {
+  const { rate, handedOut } = store.queue(queue);
+  if (rate === undefined) return () => true;
+  const left = handedOut.left(rate, store.now());
+  let messages = 0;
+  return ({ messageCount }) => {
+    // What alone is more than the limit (a lowered setting) goes when nothing else has gone.
+    const isFirst = messages === 0 && left === rate.limit;
+    messages += messageCount;
+    return isFirst || messages <= left;
+  };
+}
+
 // A queue that just became exclusive drains first: no slot is free while something is in flight without one.
 function freeSlots(store: Store, queue: string): number {
   const { slots } = store.queue(queue);
@@ -73,9 +104,10 @@ function freeSlots(store: Store, queue: string): number {
 }
 
 function take(store: Store, row: Row, owner: string, call: number): Batch {
-  const { slots, maxAttempts } = store.queue(row.queue);
+  const { slots, maxAttempts, rate, handedOut } = store.queue(row.queue);
   const free = slots.indexOf(undefined);
   if (free !== -1) slots[free] = row.id;
+  if (rate !== undefined) handedOut.note(store.now(), row.messageCount);
   store.take(row, owner);
   return claimedBatch(row, maxAttempts, call);
 }

@@ -20,7 +20,7 @@ import type {
   Stored,
 } from "../backend.js";
 import type { Inspector } from "../inspector.js";
-import { claim } from "./claim.js";
+import { claim, rateDueInMs } from "./claim.js";
 import { MemoryInspector } from "./memory-inspector.js";
 import { MemoryProgress } from "./memory-progress.js";
 import { MemorySchedules } from "./memory-schedules.js";
@@ -57,9 +57,10 @@ export class MemoryBackend implements Backend {
 
   async publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<Stored> {
     if (tx !== undefined) await noDatabase.query("");
-    const rows = batches.map((batch) => this.#store.publish(batch, this.#store.nextId()));
-    for (const { queue, status } of rows) this.#tell([queue], status === "delayed");
-    return { ids: rows.map(({ id }) => id), announced: true };
+    const placed = batches.map((batch) => this.#store.publish(batch, this.#store.nextId()));
+    for (const { row, stored } of placed) if (stored) this.#tell([row.queue], row.status === "delayed");
+    const skipped = new Set([...placed.keys()].filter((place) => placed[place]?.stored === false));
+    return { ids: placed.map(({ row }) => row.id), announced: true, ...(skipped.size === 0 ? {} : { skipped }) };
   }
 
   async begin(): Promise<OpenTransaction> {
@@ -78,15 +79,8 @@ export class MemoryBackend implements Backend {
     const moved = [...promoted, ...recovered.map(({ queue }) => queue)];
     const left = moved.filter((queue) => (this.#store.pending.get(queue)?.size ?? 0) > 0);
     if (left.length > 0) this.#tell(left, true);
-    const [next] = this.#store.delayed.items;
-    return {
-      batches,
-      recovered,
-      publishing: false,
-      ...(request.maintain && next?.availableAt !== undefined
-        ? { dueInMs: Math.max(0, Math.ceil(next.availableAt - this.#store.now())) }
-        : {}),
-    };
+    const dueInMs = this.#dueInMs(request);
+    return { batches, recovered, publishing: false, ...(dueInMs === undefined ? {} : { dueInMs }) };
   }
 
   async ack(leases: readonly Lease[]) {
@@ -159,6 +153,13 @@ export class MemoryBackend implements Backend {
 
   /** Keeps what is stored: the next client may go on with it. */
   async close(): Promise<void> {}
+
+  #dueInMs({ wants, maintain }: PollRequest): number | undefined {
+    const { availableAt } = (maintain ? this.#store.delayed.items[0] : undefined) ?? {};
+    const delayed = availableAt === undefined ? Infinity : Math.max(0, Math.ceil(availableAt - this.#store.now()));
+    const due = Math.min(delayed, rateDueInMs(this.#store, wants));
+    return due === Infinity ? undefined : due;
+  }
 
   #promote(): string[] {
     const now = this.#store.now();

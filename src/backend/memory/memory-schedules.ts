@@ -54,7 +54,7 @@ export class MemorySchedules implements ScheduleBook {
       known.lastAt = at;
       const batch = { queue, version, payload, bytes: Buffer.byteLength(payload), messageCount: 1, priority: 100 };
       const meta = encodeMeta([{ "scheduled-at": at.toISOString() }]);
-      this.#store.publish(meta === undefined ? batch : { ...batch, meta }, this.#store.nextId());
+      this.#store.publish(this.#store.inLine(meta === undefined ? batch : { ...batch, meta }), this.#store.nextId());
     }
     this.#wake(queue);
     return occurrences.length;

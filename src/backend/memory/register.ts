@@ -9,14 +9,16 @@ export function register(store: Store, { name, settings, schemaHash }: QueueDefi
   const written = recordedSchemaHash === undefined || version <= settings.version;
   const difference = { queue: name, written, recordedVersion: version, recordedSettings };
   if (written) {
-    const { maxAttempts, orphanAfterMs, staleAfterMs, deadLetter, exclusive } = settings;
+    const { maxAttempts, orphanAfterMs, staleAfterMs, deadLetter, exclusive, maxInFlight, orderBy, rate } = settings;
     Object.assign(record, { version: settings.version, schemaHash, maxAttempts, orphanAfterMs, staleAfterMs });
     // Through JSON, as the database keeps them: what is compared has lost its undefined fields.
     record.settings = JSON.parse(JSON.stringify(settings));
     record.deadLetter = deadLetter !== false;
     if (deadLetter !== false) record.retentionMs = deadLetter.retentionMs;
-    const isSlotted = record.slots.length > 0;
-    if (exclusive !== isSlotted) record.slots = exclusive ? [undefined] : [];
+    const slots = maxInFlight ?? (exclusive ? 1 : 0);
+    record.slots = Array.from({ length: slots }, (_, slot) => record.slots[slot]);
+    record.orderBy = orderBy;
+    record.rate = rate;
   }
   return recordedSchemaHash === undefined ? [] : [{ ...difference, recordedSchemaHash }];
 }

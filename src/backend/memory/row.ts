@@ -1,5 +1,5 @@
 /** A batch as the memory backend keeps it, with the columns of the table it stands for. */
-import { type Batch, messageId, type NewBatch } from "../../batch/batch.js";
+import { type Batch, messageId, type NewBatch, type UniqueKey } from "../../batch/batch.js";
 import { decodePayload } from "../../batch/payload.js";
 import { decodeChain } from "../../chain/chain.js";
 import { chainViewOf } from "../chain-view.js";
@@ -24,6 +24,9 @@ export interface RowContent {
   /** Of a chain's step: the chain's state. */
   readonly chain?: string | undefined;
   readonly history?: readonly Death[] | undefined;
+  readonly orderKey?: string | undefined;
+  /** Absent once the key has been lost to another. */
+  unique?: UniqueKey | undefined;
 }
 
 type Status = "pending" | "delayed" | "processing";
@@ -76,6 +79,8 @@ export function contentOf(batch: NewBatch, createdAt: number): RowContent {
     maxAttempts: batch.maxAttempts,
     staleAfterMs: batch.staleAfterMs,
     chain: batch.chain,
+    orderKey: batch.orderKey,
+    unique: batch.unique,
   };
 }
 

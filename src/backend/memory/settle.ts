@@ -20,7 +20,7 @@ function handOver(store: Store, chain: string, onNext: (queue: string) => void):
   const percent = next === undefined ? 100 : chainPercent(state, 100);
   store.writeProgress(chainKey(state.id), { percent, state: next === undefined ? "finished" : "running" });
   if (next === undefined) return;
-  store.publish(next, store.nextId());
+  store.publish(store.inLine(next), store.nextId());
   onNext(next.queue);
 }
 
@@ -102,7 +102,16 @@ export function divide(store: Store, { lease, singles, failure }: Division): str
   store.remove(row);
   return singles.map(({ payload, meta, position }) => {
     const origin = { originId: row.originId ?? row.id, originAt: row.originAt ?? row.createdAt, positions: [position] };
-    const single = { ...row, ...origin, payload, meta, messageCount: 1, bytes: Buffer.byteLength(payload) };
+    // A batch of several messages has no unique key.
+    const single = {
+      ...row,
+      ...origin,
+      unique: undefined,
+      payload,
+      meta,
+      messageCount: 1,
+      bytes: Buffer.byteLength(payload),
+    };
     const state = { seq: store.nextId(), availableAt, failures, crashes: row.crashes, lastError };
     return store.insert({ ...single, owner: undefined, token: undefined, heartbeatAt: undefined } as Row, state).id;
   });

@@ -4,10 +4,16 @@
  */
 import { randomInt } from "node:crypto";
 import type { Lease, NewBatch } from "../../batch/batch.js";
+import { messageKey } from "../../batch/message-key.js";
+import { decodePayload } from "../../batch/payload.js";
 import { chainKey, decodeChain } from "../../chain/chain.js";
+import type { OrderBy, Rate } from "../../queue/queue.js";
 import type { Depth } from "../inspector.js";
 import type { Progress, ProgressUpdate } from "../progress-store.js";
+import { Keys } from "./keys.js";
+import { Lines } from "./lines.js";
 import type { KeptSchedule } from "./memory-schedules.js";
+import { HandedOut } from "./rate.js";
 import { contentOf, type DeadRow, type Row, type RowContent } from "./row.js";
 import { SortedList } from "./sorted-list.js";
 
@@ -24,6 +30,9 @@ export interface QueueRecord {
   paused: boolean;
   /** Compare-and-set slots: the batch in each. None for a plain queue. */
   slots: (string | undefined)[];
+  orderBy: OrderBy | undefined;
+  rate: Rate | undefined;
+  readonly handedOut: HandedOut;
 }
 
 /** A node that has started. */
@@ -46,6 +55,9 @@ const defaults = (): QueueRecord => ({
   retentionMs: 1_209_600_000,
   paused: false,
   slots: [],
+  orderBy: undefined,
+  rate: undefined,
+  handedOut: new HandedOut(),
 });
 
 export class Store {
@@ -63,6 +75,8 @@ export class Store {
   readonly schedules = new Map<string, KeptSchedule>();
   /** Told of each progress that is written. */
   onProgress: (key: string) => void = () => undefined;
+  readonly keys = new Keys();
+  readonly lines = new Lines();
   readonly #queues = new Map<string, QueueRecord>();
   #lastSeq = 0;
   #lastDead = 0;
@@ -96,10 +110,23 @@ export class Store {
     return this.#lastSeq;
   }
 
-  publish(batch: NewBatch, seq: number): Row {
+  /** The new row; where its key is taken and nothing gives way to it, the one that holds the key, and `stored` is false. */
+  publish(batch: NewBatch, seq: number): { readonly row: Row; readonly stored: boolean } {
+    const holder = this.keys.holderOf(batch);
+    if (holder !== undefined) {
+      if (holder.status === "processing" || batch.unique?.onConflict === "skip") return { row: holder, stored: false };
+      this.remove(holder);
+    }
     const now = this.now();
     const availableAt = batch.runAt?.getTime() ?? (batch.delayMs ? now + batch.delayMs : undefined);
-    return this.insert(contentOf(batch, now), { seq, availableAt });
+    return { row: this.insert(contentOf(batch, now), { seq, availableAt }), stored: true };
+  }
+
+  /** A batch that the backend itself makes, of one message, in the line of that (J10). It has no unique key: it is to be stored. */
+  inLine(batch: NewBatch): NewBatch {
+    const { orderBy } = this.queue(batch.queue);
+    const orderKey = orderBy === undefined ? undefined : messageKey([orderBy.by], decodePayload(batch.payload)?.[0]);
+    return orderKey === undefined ? batch : { ...batch, orderKey };
   }
 
   insert(
@@ -115,6 +142,7 @@ export class Store {
     const { seq, availableAt, failures = 0, crashes = 0, lastError } = state;
     const row: Row = { ...content, seq, id: String(seq), status: "pending", failures, crashes, lastError };
     this.rows.set(row.id, row);
+    this.lines.join(row);
     this.#wait(row, availableAt);
     return row;
   }
@@ -133,12 +161,14 @@ export class Store {
     row.heartbeatAt = this.now();
     row.availableAt = undefined;
     this.processing.set(row.id, row);
+    this.keys.run(row);
+    this.lines.note(row, 1);
   }
 
   /** Ends a lease; the batch waits again, until then or for nothing. */
   giveBack(row: Row, availableAt?: number): void {
     this.#freeSlot(row);
-    this.processing.delete(row.id);
+    this.#endRun(row);
     row.owner = undefined;
     row.token = undefined;
     row.heartbeatAt = undefined;
@@ -153,16 +183,18 @@ export class Store {
   remove(row: Row): void {
     this.#freeSlot(row);
     this.#unlist(row);
-    this.processing.delete(row.id);
+    this.#endRun(row);
     this.rows.delete(row.id);
+    this.keys.leave(row);
+    this.lines.leave(row);
   }
 
   bury(row: Row, letter: Pick<DeadRow, "reason" | "error"> & Partial<DeadRow>): void {
     if (!this.queue(row.queue).deadLetter) return;
     this.#lastDead += 1;
-    const { queue, priority, version, createdAt, messageCount, bytes, payload, meta } = row;
+    const { queue, priority, version, createdAt, messageCount, bytes, payload, meta, orderKey, unique } = row;
     const { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner } = row;
-    const content = { queue, priority, version, createdAt, messageCount, bytes, payload, meta };
+    const content = { queue, priority, version, createdAt, messageCount, bytes, payload, meta, orderKey, unique };
     const rest = { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner };
     const death = { deadSeq: this.#lastDead, batchId: row.id, diedAt: this.now() };
     this.dead.set(this.#lastDead, { ...content, ...rest, ...death, ...letter });
@@ -199,7 +231,12 @@ export class Store {
     };
   }
 
+  #endRun(row: Row): void {
+    if (this.processing.delete(row.id)) this.lines.note(row, -1);
+  }
+
   #wait(row: Row, availableAt: number | undefined): void {
+    this.keys.hold(row);
     row.availableAt = availableAt;
     row.status = availableAt === undefined ? "pending" : "delayed";
     if (row.status === "delayed") {

@@ -34,7 +34,7 @@ import { checkMigrated } from "./migrate.js";
 import { PostgresInspector } from "./postgres-inspector.js";
 import { PostgresProgress } from "./postgres-progress.js";
 import { PostgresSchedules } from "./postgres-schedules.js";
-import { answersOf, batchesOf, leaseArrays, type Report, recoveryOf } from "./rows.js";
+import { answersOf, batchesOf, dueIn, leaseArrays, type Report, recoveryOf } from "./rows.js";
 import { type SchemaName, schemaName } from "./schema-name.js";
 import { idsOf, settlingThrough } from "./settling.js";
 import { isPassing, isUnanswered } from "./sqlstate.js";
@@ -71,7 +71,7 @@ export class PostgresBackend implements Backend {
   async publish(batches: readonly NewBatch[], tx?: SqlExecutor): Promise<Stored> {
     // Through a foreign executor the trigger wakes: only the caller knows when it commits.
     if (tx !== undefined) {
-      return { ids: await insertAll(tx, this.#schema.quoted, insertPortions(batches), false), announced: true };
+      return { ...(await insertAll(tx, this.#schema.quoted, insertPortions(batches), false)), announced: true };
     }
     this.#publishing += 1;
     try {
@@ -91,13 +91,13 @@ export class PostgresBackend implements Backend {
     }
     const portions = insertPortions(batches);
     if (portions.length <= 1) {
-      return { ids: await insertAll(this.#connections, schema, portions, true), announced: false };
+      return { ...(await insertAll(this.#connections, schema, portions, true)), announced: false };
     }
     const transaction = await this.begin();
     try {
-      const ids = await transaction.publish(batches);
+      const inserted = await insertAll(transaction.executor, schema, portions, true);
       await transaction.commit();
-      return { ids, announced: false };
+      return { ...inserted, announced: false };
     } catch (error) {
       await transaction.rollback();
       throw error;
@@ -129,7 +129,7 @@ export class PostgresBackend implements Backend {
     // Nothing but the claim: without the function around it a tenth of the round trip is saved.
     if (!maintain && !recover && !fallingAsleep && !prune) {
       const rows = await this.#call("claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", claim);
-      return { batches: batchesOf(rows), recovered: [], publishing: false };
+      return { batches: batchesOf(rows), recovered: [], publishing: false, ...dueIn(rows) };
     }
     const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7, $8, $11, $12, $13, $14, $15, $9, $10)", [
       ...claim,
@@ -141,11 +141,11 @@ export class PostgresBackend implements Backend {
     ]);
     const report = rows.at(-1)?.report as Report | null | undefined;
     return {
-      batches: batchesOf(rows.filter(({ id }) => id !== null)),
+      batches: batchesOf(rows),
       recovered: (report?.recovered ?? []).map(recoveryOf),
       publishing: report?.publishing ?? false,
       scanMs: report?.scan ?? 0,
-      ...(report?.due === undefined ? {} : { dueInMs: report.due }),
+      ...dueIn(rows, report?.due),
     };
   }
 

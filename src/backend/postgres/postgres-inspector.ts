@@ -50,12 +50,12 @@ export class PostgresInspector implements Inspector {
 
   async peek(queue: string, status: StoredBatch["status"], limit = 20): Promise<readonly StoredBatch[]> {
     const order = status === "delayed" ? "available_at, id" : "priority, id";
-    // The status is one of three literals: as a parameter it could not match a partial index.
-    const rows = await this.#query(
-      `select * from ${this.#schema}.queue_message_batch
-        where queue_name = $1 and status = '${status}' order by ${order} limit $2`,
-      [queue, limit],
-    );
+    // The status is a literal: as a parameter it could not match a partial index.
+    const first = (literal: string, by: string) => `(select * from ${this.#schema}.queue_message_batch
+        where queue_name = $1 and status = '${literal}' ${by} limit $2)`;
+    const behind = first("behind", "and order_key is not null order by order_key, coalesce(origin_id, id), id");
+    const text = first(status, `order by ${order}`) + (status === "pending" ? ` union all ${behind} limit $2` : "");
+    const rows = await this.#query(text, [queue, limit]);
     return rows.map((row) => ({
       ...viewOf(row, row.id as string, row.last_error as string | null),
       status,

@@ -27,7 +27,17 @@ interface ClaimedRow {
 
 /** The rows of a claim. */
 export function batchesOf(rows: readonly Record<string, unknown>[]): readonly Batch[] {
-  return (rows as unknown as ClaimedRow[]).map(batchOf).sort(claimOrder);
+  return (rows as unknown as ClaimedRow[])
+    .filter(({ id }) => id !== null)
+    .map(batchOf)
+    .sort(claimOrder);
+}
+
+/** When to look again: `due`, or earlier, where a row without an id says that a limited queue has more by then. */
+export function dueIn(rows: readonly Record<string, unknown>[], due = Infinity): { readonly dueInMs?: number } {
+  const limited = rows.flatMap(({ id, claim_token: ms }) => (id === null && ms !== null ? [Number(ms)] : []));
+  const dueInMs = Math.min(due, ...limited);
+  return dueInMs === Infinity ? {} : { dueInMs };
 }
 
 function batchOf(row: ClaimedRow): Batch {

@@ -44,7 +44,9 @@ export async function beginTransaction(
   return {
     executor: { query },
     settling: settlingThrough({ query }, schema),
-    publish: (batches: readonly NewBatch[]) => insertAll({ query }, schema, insertPortions(batches), true),
+    publish: async (batches: readonly NewBatch[]) => {
+      return (await insertAll({ query }, schema, insertPortions(batches), true)).ids;
+    },
     savepoint: (name) => query(`savepoint ${name}`).then(() => undefined),
     releaseSavepoint: (name) => query(`release savepoint ${name}`).then(() => undefined),
     rollbackTo: (name) => query(`rollback to savepoint ${name}`).then(() => undefined),

@@ -7,7 +7,9 @@ import { deadLetterCases } from "./dead-letter.js";
 import { divideCases } from "./divide.js";
 import { heartbeatCases } from "./heartbeat.js";
 import { inspectCases } from "./inspect.js";
+import { limitCases } from "./limits.js";
 import { listenCases } from "./listen.js";
+import { orderCases } from "./order.js";
 import { progressCases } from "./progress.js";
 import { publishCases } from "./publish.js";
 import { recoverCases } from "./recover.js";
@@ -16,6 +18,7 @@ import { releaseCases } from "./release.js";
 import { retryCases } from "./retry.js";
 import { scheduleCases } from "./schedule.js";
 import { settlePartCases } from "./settle-part.js";
+import { uniqueCases } from "./unique.js";
 
 function tidied({ run, ...one }: ConformanceCase): ConformanceCase {
   return { ...one, run: (subject) => run(subject).finally(() => subject.tidy()) };
@@ -34,6 +37,9 @@ const cases: Readonly<Record<string, readonly ConformanceCase[]>> = {
   recover: recoverCases,
   register: registerCases,
   listen: listenCases,
+  unique: uniqueCases,
+  order: orderCases,
+  limits: limitCases,
   inspect: inspectCases,
   chain: chainCases,
   progress: progressCases,

@@ -1,0 +1,87 @@
+-- line_up: put the pending batches of a queue with order_by in line, oldest first, until enough are ready to be claimed: a
+-- batch without a key, or the head of its line. How many are, at most `enough`. Private to admit.
+--   known_version  newer batches are left where they are: they wait for a newer node
+--   enough         how many the caller can use
+-- Each batch goes behind once, so a line of any length costs a claim nothing afterwards. At most 2,000 are looked at; who finds
+-- fewer ready than there may be answers -1 and looks again.
+-- Locks: the lines, SKIP LOCKED, apart from those just being made by another claim, which it waits for; batches, SKIP LOCKED.
+create or replace function :SCHEMA.line_up(queue text, known_version int, enough int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  ready int := 0;
+  portion constant int := greatest(20, least(2 * enough, 200));
+  looked int := 0;
+  seen int;
+  ids bigint[];
+  last_priority int := -2147483648;
+  last_id bigint := -1;
+begin
+  if exists (select from :SCHEMA.queue_line l where l.head_id is null and l.queue_name = queue) then
+    perform :SCHEMA.pass_on();
+  end if;
+  loop
+    select array_agg(c.id order by c.priority, c.id), count(*), (array_agg(c.priority order by c.priority desc, c.id desc))[1]
+      into ids, seen, last_priority
+      from (select b.id, b.priority
+              from :SCHEMA.queue_message_batch b
+             where b.queue_name = queue and b.status = 'pending' and b.version <= known_version
+               and (b.priority, b.id) > (last_priority, last_id)
+             order by b.priority, b.id
+             limit portion) c;
+    exit when seen = 0;
+    last_id := ids[seen];
+    insert into :SCHEMA.queue_line (queue_name, order_key)
+    select distinct b.queue_name, b.order_key
+      from unnest(ids) as c (id)
+      join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+     where b.order_key is not null and b.status = 'pending'
+       and not exists (select from :SCHEMA.queue_line l where l.queue_name = b.queue_name and l.order_key = b.order_key)
+     order by 1, 2
+    on conflict do nothing;
+    if found then
+      perform :SCHEMA.pass_on();
+    end if;
+    with line as materialized (                            -- locked: whoever takes its head away waits, and then sees who is behind
+      select l.order_key, l.head_id
+        from :SCHEMA.queue_line l
+       where l.queue_name = queue and l.head_id is not null
+         and l.order_key in (
+           select b.order_key
+             from unnest(ids) as c (id)
+             join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+             join :SCHEMA.queue_line o on o.queue_name = b.queue_name and o.order_key = b.order_key
+            where b.status = 'pending' and o.head_id <> b.id)
+       order by l.order_key
+         for no key update skip locked
+    ), late as materialized (
+      select b.id
+        from unnest(ids) as c (id)
+        join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+        join line l on l.order_key = b.order_key
+       where b.status = 'pending' and l.head_id <> b.id
+         for update of b skip locked
+    )
+    update :SCHEMA.queue_message_batch b set status = 'behind' from late l where b.queue_name = queue and b.id = l.id;
+    select ready + count(*) into ready
+      from unnest(ids) as c (id)
+      join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+     where b.status = 'pending'
+       and (b.order_key is null
+            or exists (select from :SCHEMA.queue_line l
+                        where l.queue_name = b.queue_name and l.order_key = b.order_key and l.head_id = b.id));
+    looked := looked + seen;
+    if ready >= enough then
+      return ready;
+    end if;
+    exit when seen < portion;
+    if looked >= 2000 then
+      return -1;
+    end if;
+  end loop;
+  return ready;
+end $$;
