@@ -188,6 +188,7 @@ alter table progress add constraint progress_state_check CHECK ((state = ANY (AR
 alter table queue add constraint queue_pkey PRIMARY KEY (queue_name);
 alter table queue add constraint queue_queue_name_check CHECK (((octet_length(queue_name) >= 1) AND (octet_length(queue_name) <= 254)));
 alter table queue_line add constraint queue_line_pkey PRIMARY KEY (queue_name, order_key);
+alter table queue_message_batch add constraint queue_message_batch_chain_check CHECK (((chain IS NULL) OR ((COALESCE(octet_length(((chain)::json ->> 'id'::text)), 0) >= 1) AND (COALESCE(octet_length(((chain)::json ->> 'id'::text)), 0) <= 248))));
 alter table queue_message_batch add constraint queue_message_batch_pkey PRIMARY KEY (queue_name, id);
 alter table queue_message_batch add constraint queue_message_batch_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delayed'::text, 'processing'::text, 'behind'::text])));
 alter table queue_rate add constraint queue_rate_pkey PRIMARY KEY (queue_name);

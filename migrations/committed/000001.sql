@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:7f3e8b12bb9ac986216d8f44ec14a51912d44049
+--! Hash: sha1:a73e869f03c74193b58a9b7f574da5374bdb9eed
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -86,7 +86,8 @@ create table :SCHEMA.queue_message_batch (
   unique_key       text,
   unique_running   boolean,                                -- null: the key is not held; true: also while the batch runs
   last_error       text,
-  chain            text,                                   -- of a chain's step: JSON of the chain's id and its remaining steps
+  chain            text                                    -- of a chain's step: JSON of the chain's id and its remaining steps
+                   check (chain is null or coalesce(octet_length(chain::json ->> 'id'), 0) between 1 and 248),  -- every claim reads it
   history          text,                                   -- of a redriven batch: JSON array of its earlier deaths
   tracked          boolean,                                -- true: progress was recorded, and its end must be too
   quiet            boolean,                                -- true: the inserter wakes the pollers itself, after its commit

@@ -1,5 +1,6 @@
 /** J4, J5: chains through a client, on both backends. */
 import assert from "node:assert/strict";
+import test from "node:test";
 import { onBothBackends } from "../support/both-backends.js";
 import { testDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
@@ -115,4 +116,14 @@ onBothBackends(db, "J4 what is no chain is refused before anything is stored", a
   await assert.rejects(mq.chain(Array.from({ length: 101 }, (_, n) => publish.step({ n }))), refused);
   assert.throws(() => publish.step({ n: "one" }), { code: "ERR_MESSAGE_INVALID" });
   assert.deepEqual(await mq.queue("chain-refused").size(), { pending: 0, delayed: 0, processing: 0 });
+});
+
+test("J4 a chain that raw SQL made up is refused where it is stored: every claim of its queue would fail on it", async () => {
+  const insert = "insert into postrider.queue_message_batch (queue_name, payload, chain) values ('raw', '[1]', $1)";
+  for (const chain of ["no json", "{}", JSON.stringify({ id: "x".repeat(249) })]) {
+    await assert.rejects(
+      db.pool.query(insert, [chain]),
+      /invalid input syntax for type json|violates check constraint/,
+    );
+  }
 });
