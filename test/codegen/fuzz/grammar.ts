@@ -84,7 +84,7 @@ const grammar = fc.letrec<Levels>((tie) => ({
     fc.record(
       {
         type: fc.constant("array"),
-        items: tie("value"),
+        items: fc.oneof({ weight: 6, arbitrary: tie("value") }, { weight: 1, arbitrary: fc.constant<Schema>({}) }),
         minItems: fc.nat(2),
         maxItems: fc.integer({ min: 2, max: 4 }),
         uniqueItems: fc.boolean(),
