@@ -35,16 +35,28 @@ begin
              limit portion) c;
     exit when seen = 0;
     last_id := ids[seen];
-    insert into :SCHEMA.queue_line (queue_name, order_key)
-    select distinct b.queue_name, b.order_key
-      from unnest(ids) as c (id)
-      join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
-     where b.order_key is not null and b.status = 'pending'
-       and not exists (select from :SCHEMA.queue_line l where l.queue_name = b.queue_name and l.order_key = b.order_key)
-     order by 1, 2
-    on conflict do nothing;
-    if found then
-      perform :SCHEMA.pass_on();
+    if exists (
+      select from unnest(ids) as c (id)
+        join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+       where b.order_key is not null and b.status = 'pending'
+         and not exists (select from :SCHEMA.queue_line l where l.queue_name = b.queue_name and l.order_key = b.order_key))
+    then
+      -- One claim at a time makes lines in a queue: an insert waits for another of the same key, and two claims that go through
+      -- several queues, or portions, wait for each other. Who comes second looks again soon.
+      if not pg_try_advisory_xact_lock(7304, hashtext(:SCHEMA_LITERAL || '.' || queue)) then
+        return -1;
+      end if;
+      insert into :SCHEMA.queue_line (queue_name, order_key)
+      select distinct b.queue_name, b.order_key
+        from unnest(ids) as c (id)
+        join :SCHEMA.queue_message_batch b on b.queue_name = queue and b.id = c.id
+       where b.order_key is not null and b.status = 'pending'
+         and not exists (select from :SCHEMA.queue_line l where l.queue_name = b.queue_name and l.order_key = b.order_key)
+       order by 1, 2
+      on conflict do nothing;
+      if found then
+        perform :SCHEMA.pass_on();
+      end if;
     end if;
     with line as materialized (                            -- locked: whoever takes its head away waits, and then sees who is behind
       select l.order_key, l.head_id

@@ -22,9 +22,20 @@ const chance = (share: number) => Math.random() < share;
 const some = <T>(list: readonly T[]) => list.filter(() => chance(0.6)).sort(() => Math.random() - 0.5);
 const idsOf = (batch: Batch) => (JSON.parse(batch.payload) as unknown[]).map((_, index) => messageId(batch, index));
 
-async function publish(): Promise<void> {
+/** Lines of this process's own, published to by one statement at a time: so their order is known (J10). */
+let lastPublish: Promise<void> = Promise.resolve();
+
+function publish(): Promise<void> {
+  lastPublish = lastPublish.then(publishSome);
+  return lastPublish;
+}
+
+async function publishSome(): Promise<void> {
   const batches = some(queues).map((queue) =>
-    subject.batch(queue, chance(0.5) ? [1, 2, 3] : [1], { priority: chance(0.3) ? 1 : 100 }),
+    subject.batch(queue, chance(0.5) ? [1, 2, 3] : [1], {
+      priority: chance(0.3) ? 1 : 100,
+      ...(queue.startsWith("ordered") ? { orderKey: `${owner} ${chance(0.5)}` } : {}),
+    }),
   );
   if (batches.length === 0) return;
   const { ids } = await backend.publish(batches);
@@ -137,6 +148,12 @@ try {
   error = thrown;
 }
 await backend.close();
-const { code, message } = (error ?? {}) as { code?: string; message?: string };
-report("done", { counts, published, acked, dead, error: error === undefined ? null : `${code} ${message}` });
+const { code, message, where } = (error ?? {}) as { code?: string; message?: string; where?: string };
+report("done", {
+  counts,
+  published,
+  acked,
+  dead,
+  error: error === undefined ? null : `${code} ${message} ${where ?? ""}`,
+});
 await told("goodbye");

@@ -8,26 +8,47 @@ import type { PostgresBackend as Backend } from "../../src/backend/postgres/post
 import { PostgresBackend } from "../../src/backend/postgres/postgres-backend.js";
 import { Subject } from "../../src/testing/testing.js";
 import { testDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 import { startProcess } from "../support/processes.js";
 
 const durationMs = Number(process.env.POSTRIDER_CONCURRENCY_MS ?? 8_000);
 const processes = 8;
+const maxInFlight = 3;
 const db = await testDatabase();
 
 const watching = `
   create unique index one_in_flight on postrider.queue_message_batch (queue_name)
     where status = 'processing' and queue_name like 'exclusive%';
+  create unique index one_in_line on postrider.queue_message_batch (queue_name, order_key)
+    where status = 'processing' and queue_name like 'ordered%';
   create function public.watch() returns trigger language plpgsql as $$
   begin
     if old.status = 'processing' and new.status = 'processing' and old.claim_token <> new.claim_token then
       raise exception 'batch % was leased twice', old.id;
+    end if;
+    if new.queue_name like 'ordered%' and old.status <> 'processing' and new.status = 'processing' and exists (
+      select from postrider.queue_message_batch b
+       where b.queue_name = new.queue_name and b.order_key = new.order_key
+         and (coalesce(b.origin_id, b.id), b.id) < (coalesce(new.origin_id, new.id), new.id))
+    then
+      raise exception 'batch % came before an older one of its key', new.id;
     end if;
     return new;
   end $$;
   create trigger watch before update on postrider.queue_message_batch for each row execute function public.watch();`;
 
 describe(`${processes} processes for ${durationMs} ms`, () => {
-  const queues = ["plain a", "plain b", "exclusive a", "exclusive b", "exclusive c"];
+  const queues = [
+    "plain a",
+    "plain b",
+    "exclusive a",
+    "exclusive b",
+    "exclusive c",
+    "ordered a",
+    "ordered b",
+    "limited a",
+  ];
+  let mostInFlight = 0;
   const sum = { published: 0, claimed: 0, lateRefused: 0, lateAccepted: 0, recovered: 0, lost: 0 };
   const published: string[] = [];
   const acked: string[] = [];
@@ -39,7 +60,12 @@ describe(`${processes} processes for ${durationMs} ms`, () => {
     backend = new PostgresBackend({ connectionString: db.connectionString });
     const subject = new Subject(backend);
     for (const queue of queues) {
-      await subject.register({ exclusive: queue.startsWith("exclusive"), maxAttempts: 4, staleAfterMs: 150 }, queue);
+      const kind = {
+        exclusive: queue.startsWith("exclusive"),
+        ...(queue.startsWith("ordered") ? { orderBy: { by: "/k", onFailure: "block" as const } } : {}),
+        ...(queue.startsWith("limited") ? { maxInFlight } : {}),
+      };
+      await subject.register({ ...kind, maxAttempts: 4, staleAfterMs: 150 }, queue);
     }
     await db.pool.query(watching);
     // More rounds in the time, more of them at once.
@@ -49,6 +75,15 @@ describe(`${processes} processes for ${durationMs} ms`, () => {
         args: [db.connectionString, `node ${index}`, String(durationMs), queues.join()],
       }),
     );
+    const looking = setInterval(() => {
+      void db.pool
+        .query(
+          "select count(*)::int as n from postrider.queue_message_batch where queue_name = 'limited a' and status = 'processing'",
+        )
+        .then(({ rows }) => {
+          mostInFlight = Math.max(mostInFlight, rows[0]?.n);
+        });
+    }, 5);
     for (const worker of workers) {
       const done = await worker.waitFor("done", durationMs + 30_000);
       for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += (done.counts as typeof sum)[key];
@@ -58,6 +93,7 @@ describe(`${processes} processes for ${durationMs} ms`, () => {
       if (done.error !== null) errors.push(done.error as string);
       worker.send({ name: "goodbye" });
     }
+    clearInterval(looking);
     await Promise.all(workers.map(({ ended }) => ended));
   });
   after(() => backend.close());
@@ -66,6 +102,10 @@ describe(`${processes} processes for ${durationMs} ms`, () => {
     t.diagnostic(JSON.stringify(sum));
     assert.deepEqual(errors, []);
     assert.ok(sum.claimed > 100 && sum.recovered > 10, JSON.stringify(sum));
+  });
+
+  it("J11: never more in flight than maxInFlight, and as many as that", () => {
+    assert.equal(mostInFlight, maxInFlight);
   });
 
   it("R1: every late write was refused", () => {
@@ -85,6 +125,22 @@ describe(`${processes} processes for ${durationMs} ms`, () => {
     const all = [...acked, ...dead, ...left];
     assert.equal(new Set(all).size, all.length, "a message is in two places");
     assert.deepEqual(all.sort(), published.sort());
+  });
+
+  it("J10, J11: nothing is stuck: what is left can be claimed to the last", async () => {
+    const subject = new Subject(backend);
+    const unfinished = async () => {
+      const { rows } = await db.pool.query("select count(*)::int as n from postrider.queue_message_batch");
+      return rows[0]?.n as number;
+    };
+    await eventually(
+      async () => {
+        const { batches } = await subject.poll(queues, { maintain: true, recover: true, orphans: true });
+        await backend.ack(batches);
+        return (await unfinished()) === 0;
+      },
+      { timeoutMs: 20_000, otherwise: "batches are stuck" },
+    );
   });
 
   it("E2: a slot holds a batch in flight, or none", async () => {
