@@ -54,7 +54,11 @@ export class Worker {
     const inFlight = this.#inFlight;
     const settler = new Settler(backend, instrument, inFlight);
     const { owner, signal } = this;
-    this.engine = new Engine({ ...params, inFlight, settler, signal });
+    const onLaneStopped = (queue: string) => {
+      // A node that never started claimed nothing that others could take over.
+      if (this.#noted) params.onLaneStopped(queue);
+    };
+    this.engine = new Engine({ ...params, inFlight, settler, signal, onLaneStopped });
     this.#listener = new Listener({ ...params, owner, signal });
     const session = () => this.#listener.session;
     this.#heartbeat = new Heartbeat({ ...params, session, inFlight });

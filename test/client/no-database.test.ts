@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../generated/index.js";
+import { keptLog } from "../support/client.js";
 
 // It was taken for a passing error of the connection, and publishers waited two minutes for an address to appear.
 test("without an address a publish, a transaction and start() say so at once", async () => {
@@ -13,4 +14,13 @@ test("without an address a publish, a transaction and start() say so at once", a
   );
   await assert.rejects(client.start(), unaddressed);
   await client.stop();
+});
+
+test("Q6 a listener that is stopped before start() has nobody to tell, and needs no database", async () => {
+  const logger = keptLog();
+  const client = createClient({ connectionString: () => undefined, logger });
+  await client.onSearchReindex(() => undefined).stop();
+  await client.flush();
+  await client.stop();
+  assert.deepEqual(logger.lines, []);
 });
