@@ -44,6 +44,8 @@ async function publishIdle(): Promise<void> {
     await pause(idleGapMs);
     const message = await publisher.alone(entry);
     if (message !== undefined) note([message]);
+    // To ask the database at once whether they sleep would take the machine from those who are to be measured.
+    await pause(idleGapMs);
   }
   await watch.stop();
   tell({ name: "idleDone" });

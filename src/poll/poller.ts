@@ -22,9 +22,9 @@ import { LowWater } from "./low-water.js";
 const maintainEveryMs = 1_000;
 /** Between two deletions of what is kept no longer, in ms. */
 const pruneEveryMs = 60_000;
-/** A node whose notified looks have been in vain for this long lets others go first, by up to `herdMs` (W7). */
+/** A node whose notified looks have been in vain for this long lets others go first (W7): at least as long as a claim takes. */
 const inVainForMs = 1_000;
-const herdMs = 5;
+const herdMs = { least: 2, most: 5 } as const;
 /** How long after an unanswered claim the server may still carry it out. */
 const unansweredForMs = 30_000;
 
@@ -124,7 +124,8 @@ export class Poller implements Service {
   // A notification wakes every idle node, and all but one look in vain, just when the first needs the machine to handle what it
   // found: with two nodes on two cores half a millisecond of its latency. Who found work lately looks at once.
   async #letOthersGoFirst(): Promise<void> {
-    if (this.#inVain && monotonicMs() - this.#foundAt > inVainForMs) await pause(Math.random() * herdMs);
+    if (this.#inVain && monotonicMs() - this.#foundAt > inVainForMs)
+      await pause(herdMs.least + Math.random() * (herdMs.most - herdMs.least));
   }
 
   /** One round. Never rejects: the loop survives everything. */
