@@ -6,9 +6,9 @@ import { type Entry, Input } from "./input.js";
 import { obey, type PublishedMessage, taskOfThisProcess, tell } from "./protocol.js";
 import { LinePublisher } from "./publish-lines.js";
 
-/** Single messages, and the time for which both workers have been asleep before each. */
+/** Single messages, and the time after each, and for which both workers have been asleep before the next. */
 const idleMessages = 200;
-const idleGapMs = 25;
+const idleGapMs = 10;
 /** Lines published at a time, and how many times at once. */
 const chunkLines = 50;
 const lanes = 8;

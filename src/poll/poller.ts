@@ -124,8 +124,12 @@ export class Poller implements Service {
   // A notification wakes every idle node, and all but one look in vain, just when the first needs the machine to handle what it
   // found: with two nodes on two cores half a millisecond of its latency. Who found work lately looks at once.
   async #letOthersGoFirst(): Promise<void> {
-    if (this.#inVain && monotonicMs() - this.#foundAt > inVainForMs)
+    if (this.#inVain && this.#foundNothingLately())
       await pause(herdMs.least + Math.random() * (herdMs.most - herdMs.least));
+  }
+
+  #foundNothingLately(): boolean {
+    return monotonicMs() - this.#foundAt > inVainForMs;
   }
 
   /** One round. Never rejects: the loop survives everything. */
@@ -152,7 +156,8 @@ export class Poller implements Service {
   async #look(source: WakeSource): Promise<Rest> {
     await this.#disownUnheard();
     const first = await this.#poll(source, false);
-    if (source === "notify") this.#inVain = first.batches.length === 0;
+    // A node is told of its own publish twice, by itself and by the notification: the second look is no sign of others.
+    if (source === "notify") this.#inVain = first.batches.length === 0 && this.#foundNothingLately();
     if (first.batches.length > 0) {
       await this.#rise();
       // Look again at once while slots are free: what is there may be more than was asked for.
