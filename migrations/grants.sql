@@ -11,7 +11,7 @@
 -- caller holds: ack() (a chain's next step), divide() and occur(); and from
 -- insert_unique(), which deletes what its caller replaces.
 
-revoke execute on all functions in schema :SCHEMA from public;
+revoke execute on all routines in schema :SCHEMA from public;
 grant usage on schema :SCHEMA to :PUBLISHER, :CONSUMER;
 grant select on :SCHEMA.migration to :PUBLISHER, :CONSUMER;
 grant execute on function
@@ -33,7 +33,7 @@ revoke execute on function
   :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb, text),
   :SCHEMA.next_batch_id(), :SCHEMA.message_key(text, text[]),
   :SCHEMA.insert_unique(bigint, text, int, int, int, text, text, int, bigint, timestamptz, text, text, boolean, boolean, boolean),
-  :SCHEMA.insert_one(text, int, int, int, text, text, boolean), :SCHEMA.hand_over(bigint, text)
+  :SCHEMA.hand_over(bigint, text)
   from :CONSUMER;
 
 -- Publishing; last, so that one role may be given as both. The id comes back, hence the one column to read.
@@ -45,6 +45,7 @@ grant select (queue_name, version, max_batch_messages, max_batch_bytes, unique_b
 grant execute on function
   :SCHEMA.publish(text, text, bigint, int, jsonb), :SCHEMA.insert_batch(text, text, int, int, bigint, int, jsonb, text),
   :SCHEMA.next_batch_id(), :SCHEMA.message_key(text, text[]),
-  :SCHEMA.insert_unique(bigint, text, int, int, int, text, text, int, bigint, timestamptz, text, text, boolean, boolean, boolean),
-  :SCHEMA.insert_one(text, int, int, int, text, text, boolean)
+  :SCHEMA.insert_unique(bigint, text, int, int, int, text, text, int, bigint, timestamptz, text, text, boolean, boolean, boolean)
   to :PUBLISHER;
+grant execute on procedure :SCHEMA.insert_one(text, int, int, int, text, text, boolean, bigint) to :PUBLISHER;
+grant update on sequence :SCHEMA.flush_point to :PUBLISHER;

@@ -205,6 +205,8 @@ CREATE INDEX queue_message_batch_pending ON postrider.queue_message_batch USING 
 CREATE INDEX queue_message_batch_processing ON postrider.queue_message_batch USING btree (queue_name, id) WHERE (status = 'processing'::text);
 CREATE UNIQUE INDEX queue_message_batch_unique ON postrider.queue_message_batch USING btree (queue_name, unique_key) WHERE (unique_running OR ((NOT unique_running) AND (status <> 'processing'::text)));
 
+create sequence flush_point as bigint minvalue 1 maxvalue 9223372036854775807 increment 1;
+
 create function ack(queues text[], ids bigint[], tokens bigint[]) returns SETOF bigint language plpgsql security definer set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function admit(queue text, room integer, known_version integer, max_bytes bigint, OUT ids bigint[], OUT due_ms bigint, OUT more boolean, OUT taken_bytes bigint) returns record language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function announce(queues text[], mark boolean DEFAULT false, known boolean DEFAULT false) returns void language plpgsql set search_path=pg_catalog, pg_temp;
@@ -220,7 +222,7 @@ create function has_pending(queue text) returns boolean language plpgsql set sea
 create function heartbeat(queues text[], ids bigint[], tokens bigint[]) returns TABLE(id bigint, answer text) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function history_with(history text, letter postrider.dead_message_batch) returns text language sql stable set search_path=pg_catalog, pg_temp;
 create function insert_batch(queue text, chunk text, messages integer, version integer, delay_ms bigint, priority integer, headers jsonb, order_key text) returns bigint language plpgsql set search_path=pg_catalog, pg_temp;
-create function insert_one(queue text, version integer, priority integer, message_count integer, payload text, meta text, announces boolean) returns bigint language plpgsql;
+create procedure insert_one(IN queue text, IN version integer, IN priority integer, IN message_count integer, IN payload text, IN meta text, IN announces boolean, INOUT id bigint DEFAULT NULL::bigint) language plpgsql;
 create function insert_unique(new_id bigint, queue text, version integer, priority integer, message_count integer, payload text, meta text, max_attempts integer, stale_after_ms bigint, available_at timestamp with time zone, order_key text, unique_key text, unique_running boolean, replaces boolean, announces boolean) returns TABLE(id bigint, stored boolean) language plpgsql security definer set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set plan_cache_mode=force_generic_plan;
 create function is_alive(owner text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp;
 create function is_due_known(after_ms bigint) returns boolean language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;

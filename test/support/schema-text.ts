@@ -25,8 +25,13 @@ const questions: readonly string[] = [
     order by c.relname, i.indexrelid::regclass::text`,
   `select pg_get_viewdef(c.oid) as line
      from pg_class c where c.relnamespace = to_regnamespace($1) and c.relkind in ('v', 'm') order by c.relname`,
-  `select format('create function %I(%s) returns %s language %s%s%s%s%s;', p.proname, pg_get_function_arguments(p.oid),
-            pg_get_function_result(p.oid), l.lanname,
+  `select format('create sequence %I as %s minvalue %s maxvalue %s increment %s%s;', c.relname, format_type(s.seqtypid, null),
+            s.seqmin, s.seqmax, s.seqincrement, case when s.seqcycle then ' cycle' else '' end) as line
+     from pg_sequence s join pg_class c on c.oid = s.seqrelid
+    where c.relnamespace = to_regnamespace($1)
+      and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i') order by c.relname`,
+  `select format('create %s %I(%s)%s language %s%s%s%s%s;', case p.prokind when 'p' then 'procedure' else 'function' end, p.proname,
+            pg_get_function_arguments(p.oid), ' returns ' || pg_get_function_result(p.oid), l.lanname,
             case p.provolatile when 'i' then ' immutable' when 's' then ' stable' else '' end,
             case when p.proisstrict then ' strict' else '' end,
             case when p.prosecdef then ' security definer' else '' end,
