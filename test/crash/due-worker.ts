@@ -1,6 +1,7 @@
 /** A worker that fails its first delivery of a message with `text: "fail"`. Looks by itself once a minute. */
 import { createRuntime } from "../../src/create-runtime.js";
 import { keptLog } from "../support/client.js";
+import { monotonicMs } from "../support/monotonic.js";
 import { type TestMessage, testQueue } from "../support/queue-definition.js";
 import { report } from "../support/report.js";
 
@@ -14,10 +15,11 @@ const mq = createRuntime({
 });
 mq.queue(queue).listen.each((message, { attempt }) => {
   const { n, text } = message as TestMessage;
-  report("handling", { n, attempt });
+  report("handling", { n, attempt, atMs: monotonicMs() });
   if (text === "fail" && attempt === 1) throw new Error("once");
 });
 mq.on("polled", () => report("looked"));
+mq.on("woken", ({ source }) => report("woken", { source }));
 mq.stopOnSignals();
 await mq.start();
 report("started", { clock: Date.now() });

@@ -25,23 +25,27 @@ async function startWorker(
 const said = (worker: TestProcess, name: string): readonly ProcessMessage[] =>
   worker.messages.filter((message) => message.name === name);
 
+/** How many nodes hold SLEEP. */
+async function sleepers(): Promise<number> {
+  const { rows } = await pool.query(
+    `select distinct l.pid from pg_locks l join pg_stat_activity a using (pid)
+      where l.locktype = 'advisory' and l.classid = 7302 and l.granted and a.datname = current_database()`,
+  );
+  return rows.length;
+}
+
 /** Each has looked, taken SLEEP and looked once more: only after that second look does it rely on being notified. */
 const asleep = (workers: readonly TestProcess[]) =>
   eventually(
     async () => {
       if (workers.some((worker) => said(worker, "looked").length < 2)) return false;
-      const { rows } = await pool.query(
-        `select distinct l.pid from pg_locks l join pg_stat_activity a using (pid)
-          where l.locktype = 'advisory' and l.classid = 7302 and l.granted and a.datname = current_database()`,
-      );
-      return rows.length === workers.length;
+      return (await sleepers()) === workers.length;
     },
     { otherwise: "the workers never fell asleep" },
   );
 
-const isEmpty = (queue: string, timeoutMs = 5_000) =>
+const isEmpty = (queue: string) =>
   eventually(async () => (await batchesOf(pool, queue)).length === 0, {
-    timeoutMs,
     otherwise: `${queue} is not empty`,
   });
 
@@ -53,7 +57,7 @@ async function publish(queue: string, count = 1): Promise<void> {
   ]);
 }
 
-test("W1 a third process's publish wakes idle workers by notification, within milliseconds", {
+test("W1 a third process's publish wakes idle workers by notification", {
   timeout: 60_000,
 }, async (t) => {
   const queue = "woken";
@@ -77,12 +81,9 @@ test("W1 a third process's publish wakes idle workers by notification, within mi
     .map(({ numbers, at }) => (at as number) - (published.get((numbers as number[])[0]) ?? 0))
     .sort((a, b) => a - b);
   assert.equal(latencies.length, 60);
-  const p50 = latencies[30] ?? 0;
-  t.diagnostic(
-    `publish call to handler, across processes: p50 ${p50.toFixed(2)} ms, worst ${latencies.at(-1)?.toFixed(2)} ms`,
-  );
-  // Well under 5 ms on a quiet machine; the slack is for a loaded one.
-  assert.ok(p50 < 50, `p50 ${p50} ms`);
+  const [p50, worst] = [latencies[30], latencies.at(-1)].map((ms) => ms?.toFixed(2));
+  // How fast it is, bench/ measures.
+  t.diagnostic(`publish call to handler, across processes: p50 ${p50} ms, worst ${worst} ms`);
   assert.deepEqual(
     workers.flatMap((worker) => said(worker, "warning")),
     [],
@@ -98,7 +99,9 @@ test("P16, W1 plain SQL wakes the workers, on all nodes", async (t) => {
   for (const worker of workers) assert.equal((await worker.waitFor("woken")).source, "notify");
 });
 
-test("W2 without LISTEN everything arrives within pollMs, and the log says so once", { timeout: 60_000 }, async (t) => {
+test("W2 without LISTEN the poll interval brings everything, and the log says so once", {
+  timeout: 60_000,
+}, async (t) => {
   const queue = "deaf";
   const proxy = await startProxy(connectionString);
   t.after(() => proxy.stop());
@@ -108,19 +111,20 @@ test("W2 without LISTEN everything arrives within pollMs, and the log says so on
   for (let turn = 0; turn < 4; turn += 1) {
     // The slot that is freed looks once more; after that only the poll interval finds anything.
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const at = performance.timeOrigin + performance.now();
     await publish(queue);
-    const handling = await worker.waitFor("handling");
-    const waited = (handling.at as number) - at;
-    assert.ok(waited < pollMs + 500, `waited ${waited} ms`);
     await worker.waitFor("handled");
   }
+  const sources = said(worker, "woken").map(({ source }) => source);
+  assert.ok(
+    sources.every((source) => source === "poll" || source === "slot"),
+    sources.join(),
+  );
   worker.send({ name: "log" });
   const { lines } = await worker.waitFor("log");
   assert.equal((lines as string[]).filter((line) => line.includes("LISTEN is not available")).length, 1);
 });
 
-test("R3 kill -9 in the middle: its batches run on the other node in time, and spend no attempt", {
+test("R3 kill -9 in the middle: its batches run on the other node long before they are stale, and spend no attempt", {
   timeout: 60_000,
 }, async (t) => {
   const queue = "killed";
@@ -133,13 +137,12 @@ test("R3 kill -9 in the middle: its batches run on the other node in time, and s
   // Only a node whose own session has stood for a while looks for orphans.
   await new Promise((resolve) => setTimeout(resolve, orphanAfterMs));
   await victim.kill();
-  const killedAt = performance.timeOrigin + performance.now();
-  for (let n = 0; n < 5; n += 1) {
-    const { at, attempt } = await other.waitFor("handling");
-    const after = (at as number) - killedAt;
-    assert.ok(after < orphanAfterMs + pollMs + 1_000, `${after} ms after the kill`);
-    assert.equal(attempt, 1);
-  }
+  // Stale they would be after ten minutes. How soon an orphan is found, bench/ measures.
+  for (let n = 0; n < 5; n += 1) assert.equal((await other.waitFor("handling")).attempt, 1);
+  assert.deepEqual(
+    said(other, "recovered").map(({ reason }) => reason),
+    upTo(said(other, "recovered").length).map(() => "orphan"),
+  );
   await isEmpty(queue);
 });
 
@@ -165,13 +168,13 @@ for (const [ending, signal] of [
     );
     const [row] = await batchesOf(pool, queue);
     await first.kill(signal);
-    const { attempt } = await other.waitFor("handling", 20_000);
+    const { attempt } = await other.waitFor("handling");
     assert.equal(attempt, 2);
     const { rows } = await pool.query("select extract(epoch from clock_timestamp() - $1) * 1000 as late", [
       row?.available_at,
     ]);
     t.diagnostic(`${rows[0].late} ms after it was due`);
-    assert.ok(rows[0].late < 1_000, `${rows[0].late} ms late`);
+    assert.ok(rows[0].late >= 0 && rows[0].late < 40_000, `${rows[0].late} ms late, where the poll comes after 48 s`);
   });
 }
 
@@ -232,15 +235,15 @@ test("M5, I1 SIGTERM with handlers running: all acknowledged, nothing left open,
 
 test("M5 a second SIGTERM releases at once, with no attempt spent", { timeout: 60_000 }, async (t) => {
   const queue = "sigterm-twice";
-  const worker = await startWorker(t, { queue, handlerMs: 600_000 });
+  const options = { concurrency: 2 };
+  const worker = await startWorker(t, { queue, handlerMs: 600_000, stopWithinMs: 600_000, options });
   await publish(queue);
   await worker.waitFor("handling");
+  await eventually(async () => (await sleepers()) === 1);
   worker.signal("SIGTERM");
-  // The first has been heard when the node takes no new work: its SLEEP locks are gone and a new batch stays.
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const startedAt = performance.now();
+  // The first has been heard when the node looks for no new work, although it has a free slot.
+  await eventually(async () => (await sleepers()) === 0);
   const { code } = await worker.kill("SIGTERM");
-  assert.ok(performance.now() - startedAt < 5_000);
   assert.equal(code, 0);
   const [row] = await batchesOf(pool, queue);
   assert.deepEqual([row?.status, row?.failures, row?.crashes], ["pending", 0, 0]);

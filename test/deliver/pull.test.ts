@@ -100,13 +100,13 @@ onBothBackends(db, "J1, R1 a lease that ran out is recovered, and its late owner
 onBothBackends(db, "J1, R2 heartbeats keep what is pulled, also by a client that never started", async (_, on) => {
   const queues = [testQueue("kept")];
   const [mq, other] = [on.client({ queues, heartbeatMs: 50 }), on.client({ queues })];
-  await leaseShortly(on, "kept", 300, mq, other);
+  await leaseShortly(on, "kept", 1_500, mq, other);
   const lost = heard(mq, "leaseLost");
   await mq.queue("kept").publish({ n: 1 });
   const [batch] = await mq.queue("kept").pull();
   const begun = performance.now();
   // Each look also recovers: it finds nothing as long as the heartbeats go on.
-  while (performance.now() - begun < 800) {
+  while (performance.now() - begun < 2_000) {
     assert.deepEqual(await other.queue("kept").pull(), []);
     // In memory nothing else would give the timers their turn.
     await new Promise(setImmediate);

@@ -119,5 +119,5 @@ onBothBackends(db, "J7 a paused queue is claimed by nobody; what is in flight go
   assert.deepEqual(await mq.queue("paused").pull(), []);
   assert.deepEqual(seen, [{ n: 1 }]);
   await on.client({ queues }).inspect.resume("paused");
-  await eventually(() => seen.length === 3, { timeoutMs: 3_000 });
+  await eventually(() => seen.length === 3);
 });

@@ -8,31 +8,38 @@ import { type TestMessage, testQueue } from "../support/queue-definition.js";
 const db = await testDatabase();
 const everySecond = { cron: "* * * * * *", message: { n: 7 } };
 
-onBothBackends(db, "J6 three nodes, one occurrence each second, within 250 ms of its time", async (_, on) => {
-  const queues = [testQueue("ticking", { schedule: [everySecond] })];
-  const seen: { n: number; at: string; lateMs: number }[] = [];
-  for (let node = 0; node < 3; node += 1) {
-    const mq = on.client({ queues, pollMs: 60_000 });
-    mq.queue("ticking").listen.each((message, { headers }) => {
-      const at = headers["scheduled-at"] ?? "";
-      seen.push({ n: (message as TestMessage).n, at, lateMs: Date.now() - Date.parse(at) });
-    });
-    await mq.start();
-  }
-  await eventually(() => seen.length >= 4, { timeoutMs: 10_000 });
-  const times = seen.map(({ at }) => at);
-  assert.equal(new Set(times).size, times.length, times.join());
-  const seconds = times.map((at) => Date.parse(at) / 1_000).sort((a, b) => a - b);
-  assert.deepEqual(
-    seconds,
-    seconds.map((_, index) => (seconds[0] ?? 0) + index),
-    "none is left out",
-  );
-  assert.deepEqual(new Set(seen.map(({ n }) => n)), new Set([7]));
-  // One machine has one clock; the slack is for a loaded one.
-  const late = seen.filter(({ lateMs }) => lateMs > 250).length;
-  assert.ok(late <= 1, seen.map(({ lateMs }) => lateMs).join());
-});
+onBothBackends(
+  db,
+  "J6 three nodes store each occurrence once, none before its time, none left to the next look or poll",
+  async (_, on) => {
+    const queues = [testQueue("ticking", { schedule: [everySecond] })];
+    const seen: { n: number; at: string; lateMs: number }[] = [];
+    for (let node = 0; node < 3; node += 1) {
+      const mq = on.client({ queues, pollMs: 60_000 });
+      mq.queue("ticking").listen.each((message, { headers }) => {
+        const at = headers["scheduled-at"] ?? "";
+        seen.push({ n: (message as TestMessage).n, at, lateMs: Date.now() - Date.parse(at) });
+      });
+      await mq.start();
+    }
+    await eventually(() => seen.length >= 4);
+    const times = seen.map(({ at }) => at);
+    assert.equal(new Set(times).size, times.length, times.join());
+    const seconds = times.map((at) => Date.parse(at) / 1_000);
+    assert.deepEqual(
+      seconds,
+      seconds.map((_, index) => (seconds[0] ?? 0) + index),
+      "in order, and none is left out",
+    );
+    assert.deepEqual(new Set(seen.map(({ n }) => n)), new Set([7]));
+    // One machine has one clock. Without a timer for the next one a look comes after 24 s at the earliest, a poll after 48 s.
+    const late = seen.map(({ lateMs }) => lateMs);
+    assert.ok(
+      late.every((ms) => ms >= 0 && ms < 20_000),
+      late.join(),
+    );
+  },
+);
 
 onBothBackends(
   db,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Settings of {@link eventually}. */
 export interface EventuallyOptions {
-  /** Default 5,000. */
+  /** A guard against waiting for ever, far beyond what a busy machine takes; never the measure of anything. Default 30,000. */
   readonly timeoutMs?: number;
   /** Time between two looks. Default 10. */
   readonly everyMs?: number;
@@ -14,7 +14,7 @@ export interface EventuallyOptions {
 /** Resolves once the predicate holds; throws when it does not within the time. Errors of the predicate are not swallowed. */
 export async function eventually(
   predicate: () => boolean | Promise<boolean>,
-  { timeoutMs = 5_000, everyMs = 10, otherwise = "the condition never held" }: EventuallyOptions = {},
+  { timeoutMs = 30_000, everyMs = 10, otherwise = "the condition never held" }: EventuallyOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await predicate())) {

@@ -82,7 +82,7 @@ export function startProcess(file: string | URL, options: ProcessOptions = {}): 
   );
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
 
-  const waitFor = async (name: string, timeoutMs = 20_000): Promise<ProcessMessage> => {
+  const waitFor = async (name: string, timeoutMs = 30_000): Promise<ProcessMessage> => {
     const signal = AbortSignal.timeout(timeoutMs);
     for (;;) {
       const index = messages.findIndex((message, position) => position >= waitedFor && message.name === name);
