@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:5db0f223668e76409e0f38c79da0d02c929eb2bf
+--! Hash: sha1:861fda21526fe94afd7ad30c3ec10d0ca3cf658b
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -86,8 +86,7 @@ create table :SCHEMA.queue_message_batch (
   unique_key       text,
   unique_running   boolean,                                -- null: the key is not held; true: also while the batch runs
   last_error       text,
-  chain            text                                    -- of a chain's step: JSON of the chain's id and its remaining steps
-                   check (chain is null or coalesce(octet_length(chain::json ->> 'id'), 0) between 1 and 248),  -- every claim reads it
+  chain            text,                                   -- of a chain's step: JSON of the chain's id and its remaining steps
   history          text,                                   -- of a redriven batch: JSON array of its earlier deaths
   tracked          boolean,                                -- true: progress was recorded, and its end must be too
   quiet            boolean,                                -- true: the inserter wakes the pollers itself, after its commit
@@ -747,7 +746,22 @@ begin
   end if;
 end $$;
 
---! split: 511-take.sql
+--! split: 511-check_chain.sql
+-- check_chain: the trigger that refuses a chain without an id, or with one too long to be a key of the progress.
+create or replace function :SCHEMA.check_chain() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if coalesce(octet_length(new.chain::json ->> 'id'), 0) not between 1 and 248 then
+    raise check_violation using
+      message = format('chain of a batch of queue "%s": expected JSON with an "id" of 1 to 248 bytes, found %s', new.queue_name,
+                       left(new.chain, 100));
+  end if;
+  return new;
+end $$;
+
+--! split: 512-take.sql
 -- take: lease the batches that admit() has chosen. Columns as claim's; each is a call of its own (D1).
 create or replace function :SCHEMA.take(queue text, ids bigint[], node text)
 returns table (
@@ -774,7 +788,7 @@ begin
             coalesce(b.max_attempts, r.max_attempts), c.call::int, b.chain::json ->> 'id';
 end $$;
 
---! split: 512-pick.sql
+--! split: 513-pick.sql
 -- pick: which pending batches of one queue a claim takes, by priority, then oldest first; they are locked. A part of claim, whose
 -- planner settings its plans need.
 --   queue, version            as in claim
@@ -857,7 +871,7 @@ begin
   close waiting;
 end $$;
 
---! split: 513-claim.sql
+--! split: 514-claim.sql
 -- claim: lease the next batches of these queues, by priority, then oldest first.
 --   queues, limits, versions  per queue: its name, handler calls this node has room for, newest message version it knows
 --   node                      the owner to write
@@ -977,7 +991,7 @@ begin
   end if;
 end $$;
 
---! split: 514-dead_letter.sql
+--! split: 515-dead_letter.sql
 -- dead_letter: give these batches up at once, whatever attempts are left. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   reasons              schema, decode or rejected
@@ -1020,7 +1034,7 @@ begin
   end if;
 end $$;
 
---! split: 515-depths.sql
+--! split: 516-depths.sql
 -- depths: what each queue holds; behind counts as pending. Queues are those registered and those that have batches or dead letters.
 --   max_rows  no status of any queue is counted further
 -- Delayed batches are counted over the whole table once: their index is led by the time.
@@ -1070,7 +1084,7 @@ begin
    order by n.q;
 end $$;
 
---! split: 516-divide.sql
+--! split: 517-divide.sql
 -- divide: replace one batch by batches of one message, each of which then runs alone (D4, R5).
 --   queue, batch_id, token   the fence
 --   payloads, metas, places  per message that stays: a JSON array of one, its headers likewise, its place in the origin. The
@@ -1129,7 +1143,7 @@ begin
   end if;
 end $$;
 
---! split: 517-due_schedules.sql
+--! split: 518-due_schedules.sql
 -- due_schedules: the schedules that have come, soonest first, and after them the one that comes next: how long until then.
 --   max_rows  bound of one answer
 -- `now` is this clock: nodes compute occurrences, and never ask their own.
@@ -1152,7 +1166,7 @@ begin
    limit max_rows;
 end $$;
 
---! split: 518-fall_asleep.sql
+--! split: 519-fall_asleep.sql
 -- fall_asleep: take SLEEP for these queues on this session, step C1 of the wake-up protocol; the keys taken.
 -- Runs on the LISTEN connection. Afterwards: probe PUB, then claim with a new snapshot, and only then sleep.
 create or replace function :SCHEMA.fall_asleep(queues text[]) returns int[]
@@ -1169,14 +1183,14 @@ begin
   return keys;
 end $$;
 
---! split: 519-owner_key.sql
+--! split: 520-owner_key.sql
 -- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
 -- it exclusively knows that the node's session is gone.
 create or replace function :SCHEMA.owner_key(owner text) returns int
 language sql stable parallel safe
 as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
 
---! split: 520-is_alive.sql
+--! split: 521-is_alive.sql
 -- is_alive: whether a session holds this node's life lock.
 -- One expression, as in wake. Two probes that meet fail each other: whoever asks to take work from the dead then takes
 -- them for alive, and asks again a round later.
@@ -1190,7 +1204,7 @@ begin
   return case when pg_try_advisory_lock(7303, k) then not pg_advisory_unlock(7303, k) else true end;
 end $$;
 
---! split: 521-unconsumable.sql
+--! split: 522-unconsumable.sql
 -- unconsumable: waiting batches that are newer than every live node which knows their queue, per queue (D10).
 --   max_rows  how far into each queue to count; what lies further is not seen
 -- A queue that no live node knows is not counted: its messages wait for a node, not for a version.
@@ -1220,7 +1234,7 @@ begin
    where c.n > 0;
 end $$;
 
---! split: 522-gauges.sql
+--! split: 523-gauges.sql
 -- gauges: what the metrics show of each queue (M2), in one statement: its depths, the age of its oldest waiting message, and
 -- how many waiting batches no live node can consume (D10).
 --   max_rows  no status of any queue is counted further; beyond that the count is the planner's estimate, and `estimated`
@@ -1268,7 +1282,7 @@ begin
   end loop;
 end $$;
 
---! split: 523-heartbeat.sql
+--! split: 524-heartbeat.sql
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
@@ -1308,7 +1322,7 @@ begin
     from unnest(queues, ids, tokens) as a (q, id, token);
 end $$;
 
---! split: 524-history_with.sql
+--! split: 525-history_with.sql
 -- history_with: a history with one death more, of the last twenty. Private to redrive.
 --   history  JSON array, or null
 --   letter   the dead letter
@@ -1325,7 +1339,7 @@ as $$
                    'crashes', letter.crashes, 'owner', letter.owner, 'diedAt', letter.died_at), 1000000) d
 $$;
 
---! split: 525-insert_batch.sql
+--! split: 526-insert_batch.sql
 -- insert_batch: one row for publish(). Private to it.
 create or replace function :SCHEMA.insert_batch(
   queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb,
@@ -1346,7 +1360,7 @@ begin
   return new_id;
 end $$;
 
---! split: 526-insert_one.sql
+--! split: 527-insert_one.sql
 -- insert_one: one pending batch of the library's own; its id.
 --   announces  true: PUB and the wake-up are part of the inserting transaction, which saves the lone publisher a round trip;
 --              false: the caller wakes after its commit, so that the commits of many stay parallel
@@ -1354,7 +1368,7 @@ end $$;
 -- call: 190 instead of 290 microseconds (a bare two-column table: 140). Named statements would do too, but not every
 -- pooler has them. No search_path is set here: that alone costs 30 microseconds, and every name below is qualified.
 --
--- A procedure, for the sake of its two commits. The first is not flushed: the row is there and the sleepers are woken while the
+-- A procedure, because it commits twice where somebody sleeps. The first is not flushed: the row is there and the sleepers are woken while the
 -- disk is still writing (a third of the way to an idle handler: 1.05 instead of 1.53 ms), and the lock that every notifying
 -- commit of the cluster queues for is not held across the flush. The second is, and what is flushed is the log up to there: an
 -- answer means stored. Who claims in between holds nothing that a crash of the server could contradict: without the row no
@@ -1379,14 +1393,14 @@ begin
     perform pg_advisory_xact_lock_shared(7301, k);
     if (case when pg_try_advisory_lock(7302, k) then not pg_advisory_unlock(7302, k) else true end) then
       perform pg_notify(:SCHEMA_LITERAL, k::text);
+      perform set_config('synchronous_commit', 'off', true);
+      commit;
+      perform setval(format('%I.flush_point', :SCHEMA_LITERAL)::regclass, 1);
     end if;
-    perform set_config('synchronous_commit', 'off', true);
-    commit;
-    perform setval(format('%I.flush_point', :SCHEMA_LITERAL)::regclass, 1);
   end if;
 end $$;
 
---! split: 527-insert_unique.sql
+--! split: 528-insert_unique.sql
 -- insert_unique: one batch of a queue with `unique` (J9), stored unless its key is taken. Never an error for that.
 --   new_id                 from next_batch_id(): taken beforehand, in the order of publishing
 --   unique_key             null: never a conflict
@@ -1447,7 +1461,7 @@ begin
   end loop;
 end $$;
 
---! split: 528-is_due_known.sql
+--! split: 529-is_due_known.sql
 -- is_due_known: whether a batch waits already that is due before one that waits from now on: then every sleeper has set its
 -- timer no later than that, and need not be told of the new one. Asked before the batch is made to wait.
 --   after_ms  when the new one is due
@@ -1465,7 +1479,7 @@ begin
        and b.available_at <= clock_timestamp() + after_ms * interval '1 millisecond');
 end $$;
 
---! split: 529-keep_schedules.sql
+--! split: 530-keep_schedules.sql
 -- keep_schedules: the schedules of a queue, as a starting node knows them. What it does not name is removed, and what it names
 -- keeps its place in time. Nothing is changed where a newer version of the queue is recorded (J6, Q3).
 --   queue, its_version  the queue, and the version the node knows
@@ -1493,7 +1507,7 @@ begin
    where (s.catch_up, s.version) is distinct from (excluded.catch_up, excluded.version);
 end $$;
 
---! split: 530-next_batch_id.sql
+--! split: 531-next_batch_id.sql
 -- next_batch_id: an id for insert_unique(), which inserts in another order than the ids'. Private to the library's inserts.
 -- Runs with its owner's rights: who may insert is not given the sequence.
 create or replace function :SCHEMA.next_batch_id() returns bigint
@@ -1503,7 +1517,7 @@ as $$
   select nextval(pg_get_serial_sequence(format('%I.queue_message_batch', :SCHEMA_LITERAL), 'id'));
 $$;
 
---! split: 531-next_due_ms.sql
+--! split: 532-next_due_ms.sql
 -- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
 -- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
 create or replace function :SCHEMA.next_due_ms() returns bigint
@@ -1523,7 +1537,7 @@ begin
   return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
 end $$;
 
---! split: 532-note_death.sql
+--! split: 533-note_death.sql
 -- note_death: the progress of what has just died has failed. The trigger behind every way to die.
 create or replace function :SCHEMA.note_death() returns trigger
 language plpgsql
@@ -1534,7 +1548,7 @@ begin
   return null;
 end $$;
 
---! split: 533-note_node.sql
+--! split: 534-note_node.sql
 -- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
 -- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
 --   owner, name  the node's life, and what people call it
@@ -1552,7 +1566,7 @@ begin
   end if;
 end $$;
 
---! split: 534-occur.sql
+--! split: 535-occur.sql
 -- occur: store occurrences of a schedule that have come due. Of any number of callers one does: the one that moves `next_at`.
 --   queue, entry_key  the schedule
 --   expected          its next_at as the caller saw it; must have come, by this clock
@@ -1590,7 +1604,7 @@ begin
   return cardinality(occurrences);
 end $$;
 
---! split: 535-publisher_in_flight.sql
+--! split: 536-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -1608,7 +1622,7 @@ begin
   return false;
 end $$;
 
---! split: 536-prune_versions.sql
+--! split: 537-prune_versions.sql
 -- prune_versions: delete recorded versions that nothing needs any more (Q3); the count of rows deleted. Private to prune.
 -- Kept is what the registry names, what a living node knows, what was registered within a week, and every version with a
 -- batch waiting, in flight or dead. Rows carry a version and no hash, so they keep every schema of their version.
@@ -1657,7 +1671,7 @@ begin
   return gone;
 end $$;
 
---! split: 537-prune.sql
+--! split: 538-prune.sql
 -- prune: delete dead letters past their queue's retention, nodes that ended a week ago, and versions that nothing needs any
 -- more. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
@@ -1720,7 +1734,7 @@ begin
   return letters + nodes + :SCHEMA.prune_versions();
 end $$;
 
---! split: 538-repair_slots.sql
+--! split: 539-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -1745,7 +1759,7 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 539-repair_lines.sql
+--! split: 540-repair_lines.sql
 -- repair_lines: pass on the lines whose head is gone (somebody deleted it by hand); the queues they belong to.
 -- Locks: the lines, SKIP LOCKED.
 create or replace function :SCHEMA.repair_lines() returns setof text
@@ -1771,7 +1785,7 @@ begin
   end if;
 end $$;
 
---! split: 540-regain_keys.sql
+--! split: 541-regain_keys.sql
 -- regain_keys: batches that wait again take back the key that they gave up with their claim; one whose key has been taken
 -- meanwhile runs without it from now on (J9). Private to what moves batches back, in the transaction that does.
 --   queues, ids  the batches; those that have no key to regain are passed over
@@ -1803,7 +1817,7 @@ begin
   end loop;
 end $$;
 
---! split: 541-recover.sql
+--! split: 542-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -1920,7 +1934,7 @@ begin
    group by d.q, d.reason;
 end $$;
 
---! split: 542-promote.sql
+--! split: 543-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -1950,7 +1964,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 543-poll.sql
+--! split: 544-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
@@ -2022,7 +2036,7 @@ begin
   end if;
 end $$;
 
---! split: 544-progress_of_batch.sql
+--! split: 545-progress_of_batch.sql
 -- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
 -- nothing was written (R1, J5).
 --   queue, batch_id, token  the fence
@@ -2060,7 +2074,7 @@ begin
   return true;
 end $$;
 
---! split: 545-publish.sql
+--! split: 546-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -2143,7 +2157,7 @@ begin
   end if;
 end $$;
 
---! split: 546-purge.sql
+--! split: 547-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -2170,7 +2184,7 @@ begin
   return purged;
 end $$;
 
---! split: 547-reopen.sql
+--! split: 548-reopen.sql
 -- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
 create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
 language plpgsql
@@ -2181,7 +2195,7 @@ begin
   return dead_id;
 end $$;
 
---! split: 548-redrive.sql
+--! split: 549-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
@@ -2233,7 +2247,7 @@ begin
   end if;
 end $$;
 
---! split: 549-set_slots.sql
+--! split: 550-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -2254,7 +2268,7 @@ begin
   update :SCHEMA.queue r set draining = slots > 0 where r.queue_name = queue;
 end $$;
 
---! split: 550-register_queue.sql
+--! split: 551-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
@@ -2309,7 +2323,7 @@ begin
   return next;
 end $$;
 
---! split: 551-release.sql
+--! split: 552-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
@@ -2357,7 +2371,7 @@ begin
   end if;
 end $$;
 
---! split: 552-remove_waiting.sql
+--! split: 553-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
@@ -2393,7 +2407,7 @@ begin
   return removed;
 end $$;
 
---! split: 553-retry.sql
+--! split: 554-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -2471,7 +2485,7 @@ begin
   end if;
 end $$;
 
---! split: 554-rise.sql
+--! split: 555-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -2485,7 +2499,7 @@ begin
   end loop;
 end $$;
 
---! split: 555-set_paused.sql
+--! split: 556-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
@@ -2504,7 +2518,7 @@ begin
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 556-settle_part.sql
+--! split: 557-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -2591,7 +2605,7 @@ begin
   return answer;
 end $$;
 
---! split: 557-wake_on_insert.sql
+--! split: 558-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger
@@ -2617,6 +2631,13 @@ create trigger queue_message_batch_wake
   after insert on :SCHEMA.queue_message_batch
   for each row when (new.quiet is null)
   execute function :SCHEMA.wake_on_insert();
+
+-- Every claim reads the chain's id: one that has none would fail the claims of its queue. A CHECK would be made ready anew by
+-- every statement that writes a row, which is 20 of the 60 microseconds of an insert, whether there is a chain or not.
+create trigger queue_message_batch_chain
+  before insert or update of chain on :SCHEMA.queue_message_batch
+  for each row when (new.chain is not null)
+  execute function :SCHEMA.check_chain();
 
 -- Every way to die inserts here, so that none can forget the progress.
 create trigger dead_message_batch_progress

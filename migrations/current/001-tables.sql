@@ -82,8 +82,7 @@ create table :SCHEMA.queue_message_batch (
   unique_key       text,
   unique_running   boolean,                                -- null: the key is not held; true: also while the batch runs
   last_error       text,
-  chain            text                                    -- of a chain's step: JSON of the chain's id and its remaining steps
-                   check (chain is null or coalesce(octet_length(chain::json ->> 'id'), 0) between 1 and 248),  -- every claim reads it
+  chain            text,                                   -- of a chain's step: JSON of the chain's id and its remaining steps
   history          text,                                   -- of a redriven batch: JSON array of its earlier deaths
   tracked          boolean,                                -- true: progress was recorded, and its end must be too
   quiet            boolean,                                -- true: the inserter wakes the pollers itself, after its commit

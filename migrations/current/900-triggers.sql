@@ -9,6 +9,13 @@ create trigger queue_message_batch_wake
   for each row when (new.quiet is null)
   execute function :SCHEMA.wake_on_insert();
 
+-- Every claim reads the chain's id: one that has none would fail the claims of its queue. A CHECK would be made ready anew by
+-- every statement that writes a row, which is 20 of the 60 microseconds of an insert, whether there is a chain or not.
+create trigger queue_message_batch_chain
+  before insert or update of chain on :SCHEMA.queue_message_batch
+  for each row when (new.chain is not null)
+  execute function :SCHEMA.check_chain();
+
 -- Every way to die inserts here, so that none can forget the progress.
 create trigger dead_message_batch_progress
   after insert on :SCHEMA.dead_message_batch

@@ -5,7 +5,7 @@
 -- call: 190 instead of 290 microseconds (a bare two-column table: 140). Named statements would do too, but not every
 -- pooler has them. No search_path is set here: that alone costs 30 microseconds, and every name below is qualified.
 --
--- A procedure, for the sake of its two commits. The first is not flushed: the row is there and the sleepers are woken while the
+-- A procedure, because it commits twice where somebody sleeps. The first is not flushed: the row is there and the sleepers are woken while the
 -- disk is still writing (a third of the way to an idle handler: 1.05 instead of 1.53 ms), and the lock that every notifying
 -- commit of the cluster queues for is not held across the flush. The second is, and what is flushed is the log up to there: an
 -- answer means stored. Who claims in between holds nothing that a crash of the server could contradict: without the row no
@@ -30,9 +30,9 @@ begin
     perform pg_advisory_xact_lock_shared(7301, k);
     if (case when pg_try_advisory_lock(7302, k) then not pg_advisory_unlock(7302, k) else true end) then
       perform pg_notify(:SCHEMA_LITERAL, k::text);
+      perform set_config('synchronous_commit', 'off', true);
+      commit;
+      perform setval(format('%I.flush_point', :SCHEMA_LITERAL)::regclass, 1);
     end if;
-    perform set_config('synchronous_commit', 'off', true);
-    commit;
-    perform setval(format('%I.flush_point', :SCHEMA_LITERAL)::regclass, 1);
   end if;
 end $$;
