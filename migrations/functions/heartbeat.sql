@@ -1,10 +1,11 @@
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
+-- By token and not by id: a node that was taken over by itself holds two leases of one batch, and only one of them lives (R1).
 -- Locks: the rows in (queue_name, id) order, SKIP LOCKED (without it: 8 deadlocks in 159 calls beside acks).
 -- By ctid, which no other statement may do: a row that moved between snapshot and lock is missed, and that is answered
 -- skipped. It saves the second descent into the index, a third of all this call reads. Index: queue_message_batch_processing.
 create or replace function :SCHEMA.heartbeat(queues text[], ids bigint[], tokens bigint[])
-returns table (id bigint, answer text)
+returns table (token bigint, answer text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -24,11 +25,11 @@ begin
     update :SCHEMA.queue_message_batch b set status_heartbeat = clock_timestamp()
       from mine m
      where b.ctid = m.place
-    returning b.id
+    returning b.claim_token
   )
-  select a.id,
+  select a.token,
          case
-           when a.id in (select t.id from beat t) then 'kept'  -- hashed, where EXISTS would compare each with each
+           when a.token in (select t.claim_token from beat t) then 'kept'  -- hashed, where EXISTS would compare each with each
            when exists (select from :SCHEMA.queue_message_batch b
                          where b.queue_name = a.q and b.id = a.id and b.claim_token = a.token and b.status = 'processing')
              then 'skipped'

@@ -124,6 +124,7 @@ export interface ListenSession {
   rise(): Promise<void>;
   /** Take the lock that says this node lives. Called once the session has proved that it hears. */
   liveAs(owner: string): Promise<void>;
+  /** As {@link Backend.heartbeat}, over this session. */
   heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>>;
   close(): Promise<void>;
 }
@@ -214,6 +215,7 @@ export interface Backend extends Settling {
   deadLetter(batches: readonly DeadBatch[]): Promise<ReadonlySet<string>>;
   /** Replaces the batch by batches of one, and wakes; their ids, none where it was lost. The messages keep their ids (D13). */
   divide(division: Division): Promise<readonly string[]>;
+  /** Prolongs leases; the answers by token: of one batch a node may hold a lease that lives and one that it has lost (R1). */
   heartbeat(leases: readonly Lease[]): Promise<ReadonlyMap<string, HeartbeatAnswer>>;
   /** What this owner holds by the database's book. Absent where the answer to a claim cannot be lost. */
   leasesOf?(owner: string): Promise<readonly Lease[]>;

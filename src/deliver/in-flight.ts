@@ -79,7 +79,7 @@ export class InFlight {
     for (const lease of leases) {
       const held = this.#held.get(keyOf(lease));
       if (held === undefined || held.lost) continue;
-      const answer = answers.get(lease.id);
+      const answer = answers.get(lease.token);
       if (answer === "kept") held.keptAt = askedAt;
       if (answer !== "lost") continue;
       held.lost = true;

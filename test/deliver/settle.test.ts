@@ -137,6 +137,37 @@ test("R1 a lease that is taken over aborts the handler's signal, is counted once
   assert.equal(lost.length, 1);
 });
 
+test("R1 a lease that this same node takes over is lost all the same: the late call's signal aborts, the new one's does not", async (t) => {
+  const queues = [testQueue("r1-itself", { orphanAfterMs: 8_000 })];
+  // Seldom enough that the batch is claimed again before a heartbeat could have found it gone.
+  const mq = testClient(t, { queues, connectionString, pollMs: 600_000, heartbeatMs: 800 });
+  const lost = heard(mq, "leaseLost");
+  const calls: AbortSignal[] = [];
+  let end = (): void => undefined;
+  const ending = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  mq.queue("r1-itself").listen(
+    async (_, { signal }) => {
+      calls.push(signal);
+      await ending;
+    },
+    { concurrency: 2 },
+  );
+  await mq.start();
+  await Promise.all([mq.queue("r1-itself").publish({ n: 1 }), nextEvent(mq, "claimed")]);
+  // As recovery leaves it, and the next to look is the node that had it.
+  await pool.query(
+    `update postrider.queue_message_batch set status = 'pending', crashes = 1, owner = null, claim_token = null,
+            status_heartbeat = null where queue_name = 'r1-itself'`,
+  );
+  await Promise.all([mq.queue("r1-itself").publish({ n: 2 }), nextEvent(mq, "claimed")]);
+  await eventually(() => calls[0]?.aborted === true);
+  assert.deepEqual([lost.length, calls.length, calls[1]?.aborted], [1, 2, false]);
+  end();
+  await isGone("r1-itself");
+});
+
 test("R1 also the acknowledgement of a late owner finds nothing, and says so", async (t) => {
   const mq = testClient(t, { queues: [testQueue("r1-ack")], connectionString, pollMs: 600_000 });
   const lost = heard(mq, "leaseLost");

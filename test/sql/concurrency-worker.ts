@@ -90,7 +90,7 @@ async function bury(batch: Batch): Promise<void> {
 /** What was lost once is lost for ever, whatever is tried. */
 async function comeBackLate(): Promise<void> {
   for (const batch of abandoned.splice(0)) {
-    if ((await backend.heartbeat([batch])).get(batch.id) !== "lost") {
+    if ((await backend.heartbeat([batch])).get(batch.token) !== "lost") {
       await ack([batch]);
       continue;
     }

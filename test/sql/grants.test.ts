@@ -107,7 +107,7 @@ describe("a role that may only consume", () => {
     const everything = { owner: "me", maintain: true, recover: true, orphans: true, fallingAsleep: true, prune: true };
     const next = async () => (await subject.poll([queue], everything)).batches[0] ?? assert.fail("nothing to claim");
     const first = await next();
-    assert.equal((await session.heartbeat([first])).get(first.id), "kept");
+    assert.equal((await session.heartbeat([first])).get(first.token), "kept");
     await backend.ack([first]);
     const following = [{ queue: "q", version: 1, priority: 1, payload: "[1]" }];
     const chain = JSON.stringify({ id: "c", step: 1, steps: 2, rest: following });

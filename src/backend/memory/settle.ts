@@ -118,10 +118,13 @@ export function divide(store: Store, { lease, singles, failure }: Division): str
 }
 
 export function heartbeat(store: Store, leases: readonly Lease[]): Map<string, "kept" | "lost"> {
-  const kept = each(store, leases, (row) => {
-    row.heartbeatAt = store.now();
-  });
-  return new Map(leases.map(({ id }) => [id, kept.has(id) ? "kept" : "lost"]));
+  const answers = new Map<string, "kept" | "lost">();
+  for (const lease of leases) {
+    const row = store.owned(lease);
+    if (row !== undefined) row.heartbeatAt = store.now();
+    answers.set(lease.token, row === undefined ? "lost" : "kept");
+  }
+  return answers;
 }
 
 function each(store: Store, leases: readonly Lease[], move: (row: Row) => void): Set<string> {

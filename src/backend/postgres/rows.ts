@@ -72,9 +72,9 @@ export function leaseArrays(leases: readonly Lease[]): [string[], string[], stri
   return [leases.map(({ queue }) => queue), leases.map(({ id }) => id), leases.map(({ token }) => token)];
 }
 
-/** The rows of `heartbeat`, which both the pool and the LISTEN session ask. */
+/** The rows of `heartbeat`, which both the pool and the LISTEN session ask, by token. */
 export function answersOf(rows: readonly Record<string, unknown>[]): ReadonlyMap<string, HeartbeatAnswer> {
-  return new Map(rows.map(({ id, answer }) => [id as string, answer as HeartbeatAnswer]));
+  return new Map(rows.map(({ token, answer }) => [token as string, answer as HeartbeatAnswer]));
 }
 
 /** What `poll` has to say besides its batches. */

@@ -47,7 +47,7 @@ export const ackCases: readonly ConformanceCase[] = [
       assert.equal((await backend.release([late], 0)).size, 0);
       assert.equal(await backend.settlePart({ lease: late, dead: [] }), undefined);
       assert.deepEqual(await backend.divide({ lease: late, singles: [{ payload: "[1]", position: 0 }] }), []);
-      assert.equal((await backend.heartbeat([late])).get(late.id), "lost");
+      assert.equal((await backend.heartbeat([late])).get(late.token), "lost");
       await subject.assertDepth(queue, { processing: 1 });
       assert.equal((await backend.ack([now])).size, 1);
     },

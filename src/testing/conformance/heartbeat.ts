@@ -12,7 +12,7 @@ export const heartbeatCases: readonly ConformanceCase[] = [
       const gone = await subject.inFlight(subject.name());
       await subject.backend.ack([gone]);
       const answers = await subject.backend.heartbeat([gone, batch]);
-      assert.deepEqual([answers.get(batch.id), answers.get(gone.id)], ["kept", "lost"]);
+      assert.deepEqual([answers.get(batch.token), answers.get(gone.token)], ["kept", "lost"]);
       assert.equal((await subject.backend.heartbeat([])).size, 0);
     },
   },
@@ -25,12 +25,30 @@ export const heartbeatCases: readonly ConformanceCase[] = [
       const batch = await subject.inFlight(queue);
       const begun = performance.now();
       await subject.until(async () => {
-        assert.equal((await subject.backend.heartbeat([batch])).get(batch.id), "kept");
+        assert.equal((await subject.backend.heartbeat([batch])).get(batch.token), "kept");
         assert.equal((await ownRecoveries(queue, subject)).length, 0);
         return performance.now() - begun > 2 * staleAfterMs;
       }, "time stands still");
       await subject.until(async () => (await ownRecoveries(queue, subject)).length > 0, "it was never recovered");
-      assert.equal((await subject.backend.heartbeat([batch])).get(batch.id), "lost");
+      assert.equal((await subject.backend.heartbeat([batch])).get(batch.token), "lost");
+    },
+  },
+  {
+    rule: "R1",
+    name: "of two leases of one batch in one owner's hands, the lost one is answered lost",
+    async run(subject) {
+      const queue = await subject.register({ staleAfterMs: 1 });
+      const late = await subject.inFlight(queue);
+      await subject.until(async () => (await ownRecoveries(queue, subject)).length > 0, "it was never recovered");
+      const again = (await subject.claim(queue)).find(({ id }) => id === late.id);
+      assert.ok(again !== undefined && again.token !== late.token);
+      const session = await subject.listen();
+      const leases = [late, again];
+      for (const answers of [await subject.backend.heartbeat(leases), await session.heartbeat(leases)]) {
+        assert.deepEqual([answers.get(late.token), answers.get(again.token)], ["lost", "kept"]);
+      }
+      await session.close();
+      await subject.backend.ack([again]);
     },
   },
   {
@@ -39,8 +57,8 @@ export const heartbeatCases: readonly ConformanceCase[] = [
     async run(subject) {
       const batch = await subject.inFlight(subject.name());
       const session = await subject.listen();
-      assert.equal((await session.heartbeat([batch])).get(batch.id), "kept");
-      assert.equal((await session.heartbeat([{ ...batch, token: "1" }])).get(batch.id), "lost");
+      assert.equal((await session.heartbeat([batch])).get(batch.token), "kept");
+      assert.equal((await session.heartbeat([{ ...batch, token: "1" }])).get("1"), "lost");
       await session.close();
     },
   },

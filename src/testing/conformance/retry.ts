@@ -72,7 +72,7 @@ export const retryCases: readonly ConformanceCase[] = [
       const batch = await subject.inFlight(queue, ["a", "b"]);
       assert.equal((await subject.backend.retry([{ lease: batch, delayMs: 0, error: "" }])).get(batch.id), "divide");
       await subject.assertDepth(queue, { processing: 1 });
-      assert.equal((await subject.backend.heartbeat([batch])).get(batch.id), "kept");
+      assert.equal((await subject.backend.heartbeat([batch])).get(batch.token), "kept");
     },
   },
   {
