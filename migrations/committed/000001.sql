@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:fb0870f2f8c67538a6729dcf85d982bc4fd007ae
+--! Hash: sha1:9ce76c8b60106bf9df9afac6845d33448a272d02
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -406,13 +406,16 @@ end $$;
 
 --! split: 506-pass_on.sql
 -- pass_on: give every line without a head its next one, and forget the lines in which nobody waits (J10).
+--   telling  whether to wake the sleepers of the queues in which a line was left as it is
 -- The next one is the oldest that waits; what was divided counts from the batch it came from. A delayed batch is the head like
 -- any other, and so holds up its line until it is due; with order_skips it is passed over.
 -- Its caller has taken the heads away in a statement before: only with a snapshot of its own does this one see what others
 -- have put behind meanwhile, for they held the lock of the line. In a transaction with one snapshot for all it therefore leaves
 -- the line to the next claim.
--- Locks: the lines, SKIP LOCKED, in (queue_name, order_key) order; the next batch of each. Index: queue_message_batch_line.
-create or replace function :SCHEMA.pass_on() returns void
+-- Locks: the lines in (queue_name, order_key) order, then the next batch of each, all SKIP LOCKED: it waits for nobody. Who promotes
+-- or removes that batch may want a line that we hold, or one of who waits for us. Such a line stays without a head, and the
+-- next claim of its queue does this again: see line_up. Index: queue_message_batch_line.
+create or replace function :SCHEMA.pass_on(telling boolean default true) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -420,7 +423,9 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   line record;
-  next record;
+  next_id bigint;
+  next_status text;
+  left_in text[] := '{}';
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     return;
@@ -433,22 +438,33 @@ begin
      order by l.queue_name, l.order_key
        for update of l skip locked
   loop
-    select b.id, b.status into next
+    -- Chosen first and locked second: SKIP LOCKED in the choice would give the turn to the one after it.
+    select b.id into next_id
       from :SCHEMA.queue_message_batch b
      where b.queue_name = line.queue_name and b.order_key = line.order_key
        and b.status <> 'processing' and (b.status <> 'delayed' or not line.skips)
      order by coalesce(b.origin_id, b.id), b.id
-     limit 1
-       for update;
+     limit 1;
     if not found then
       delete from :SCHEMA.queue_line l where l.queue_name = line.queue_name and l.order_key = line.order_key;
       continue;
     end if;
-    update :SCHEMA.queue_line l set head_id = next.id where l.queue_name = line.queue_name and l.order_key = line.order_key;
-    if next.status = 'behind' then
-      update :SCHEMA.queue_message_batch b set status = 'pending' where b.queue_name = line.queue_name and b.id = next.id;
+    select b.status into next_status
+      from :SCHEMA.queue_message_batch b
+     where b.queue_name = line.queue_name and b.id = next_id and b.status <> 'processing'
+       for update skip locked;
+    if not found then
+      left_in := left_in || line.queue_name;
+      continue;
+    end if;
+    update :SCHEMA.queue_line l set head_id = next_id where l.queue_name = line.queue_name and l.order_key = line.order_key;
+    if next_status = 'behind' then
+      update :SCHEMA.queue_message_batch b set status = 'pending' where b.queue_name = line.queue_name and b.id = next_id;
     end if;
   end loop;
+  if telling and left_in <> '{}' then
+    perform :SCHEMA.announce(left_in, true);
+  end if;
 end $$;
 
 --! split: 507-ack.sql
@@ -503,15 +519,31 @@ begin
   return exists (select from :SCHEMA.queue_message_batch b where b.queue_name = queue and b.status = 'pending');
 end $$;
 
---! split: 509-line_up.sql
+--! split: 509-is_headless.sql
+-- is_headless: whether a line of this queue has no head. Private to what puts batches in line.
+-- A function of its own for its planner settings, as has_pending. Index: queue_line_headless.
+create or replace function :SCHEMA.is_headless(queue text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return exists (select from :SCHEMA.queue_line l where l.queue_name = queue and l.head_id is null);
+end $$;
+
+--! split: 510-line_up.sql
 -- line_up: put the pending batches of a queue with order_by in line, oldest first, until enough are ready to be claimed: a
 -- batch without a key, or the head of its line. How many are, at most `enough`. Private to admit.
 --   known_version  newer batches are left where they are: they wait for a newer node
 --   enough         how many the caller can use
+--   headless       a line has no head: its next batch was locked, or a transaction with one snapshot for all took the head. Look
+--                  again soon: what waits in it may all be behind, and then nothing else tells that there is work
 -- Each batch goes behind once, so a line of any length costs a claim nothing afterwards. At most 2,000 are looked at; who finds
 -- fewer ready than there may be answers -1 and looks again.
--- Locks: the lines, SKIP LOCKED, apart from those just being made by another claim, which it waits for; batches, SKIP LOCKED.
-create or replace function :SCHEMA.line_up(queue text, known_version int, enough int) returns int
+-- Locks: the lines and the batches, SKIP LOCKED: it waits for nobody. Were it to wait with a line in its hands, it would wait in a
+-- circle with who removes the head of that line.
+create or replace function :SCHEMA.line_up(queue text, known_version int, enough int, out ready int, out headless boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -519,7 +551,6 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  ready int := 0;
   portion constant int := greatest(20, least(2 * enough, 200));
   looked int := 0;
   seen int;
@@ -527,8 +558,11 @@ declare
   last_priority int := -2147483648;
   last_id bigint := -1;
 begin
-  if exists (select from :SCHEMA.queue_line l where l.head_id is null and l.queue_name = queue) then
-    perform :SCHEMA.pass_on();
+  ready := 0;
+  headless := :SCHEMA.is_headless(queue);
+  if headless then
+    perform :SCHEMA.pass_on(false);
+    headless := :SCHEMA.is_headless(queue);
   end if;
   loop
     select array_agg(c.id order by c.priority, c.id), count(*), (array_agg(c.priority order by c.priority desc, c.id desc))[1]
@@ -549,8 +583,9 @@ begin
     then
       -- One claim at a time makes lines in a queue: an insert waits for another of the same key, and two claims that go through
       -- several queues, or portions, wait for each other. Who comes second looks again soon.
-      if not pg_try_advisory_xact_lock(7304, hashtext(:SCHEMA_LITERAL || '.' || queue)) then
-        return -1;
+      if not pg_try_advisory_xact_lock(7306, hashtext(:SCHEMA_LITERAL || '.' || queue)) then
+        ready := -1;
+        return;
       end if;
       insert into :SCHEMA.queue_line (queue_name, order_key)
       select distinct b.queue_name, b.order_key
@@ -561,7 +596,8 @@ begin
        order by 1, 2
       on conflict do nothing;
       if found then
-        perform :SCHEMA.pass_on();
+        perform :SCHEMA.pass_on(false);
+        headless := headless or :SCHEMA.is_headless(queue);
       end if;
     end if;
     with line as materialized (                            -- locked: whoever takes its head away waits, and then sees who is behind
@@ -593,18 +629,15 @@ begin
             or exists (select from :SCHEMA.queue_line l
                         where l.queue_name = b.queue_name and l.order_key = b.order_key and l.head_id = b.id));
     looked := looked + seen;
-    if ready >= enough then
-      return ready;
-    end if;
-    exit when seen < portion;
+    exit when ready >= enough or seen < portion;
     if looked >= 2000 then
-      return -1;
+      ready := -1;
+      return;
     end if;
   end loop;
-  return ready;
 end $$;
 
---! split: 510-admit.sql
+--! split: 511-admit.sql
 -- admit: choose the next batches of a queue with order_by, max_in_flight or rate, and take for them what that needs: slots,
 -- tokens, the heads of lines. Private to claim, which leases them in the same transaction, flushed.
 --   room           free slots of the node
@@ -613,7 +646,7 @@ end $$;
 -- Answers the ids, by priority, then oldest first; `due_ms`: look again after so long, for then there may be more; `more`: others
 -- could take more at once.
 -- Locks: claim_gate (weakly), the rate's row, slots, lines and batches, all SKIP LOCKED. It waits for nobody but a registration
--- that makes slots, and, for a moment, a claim that makes the same line.
+-- that makes slots.
 create or replace function :SCHEMA.admit(
   queue text, room int, known_version int, max_bytes bigint,
   out ids bigint[], out due_ms bigint, out more boolean, out taken_bytes bigint)
@@ -631,6 +664,7 @@ declare
   now_ms bigint;
   part_ms bigint;
   ready int;
+  headless boolean;
   taken_messages int;
 begin
   lock table :SCHEMA.claim_gate in row share mode;
@@ -641,7 +675,8 @@ begin
     into q
     from :SCHEMA.queue r
    where r.queue_name = admit.queue and r.paused_at is null;
-  if not found or room <= 0 or not :SCHEMA.has_pending(admit.queue) then
+  if not found or room <= 0
+     or not (:SCHEMA.has_pending(admit.queue) or (q.ordered and :SCHEMA.is_headless(admit.queue))) then
     return;
   end if;
   if q.rate_limit is not null then
@@ -670,7 +705,11 @@ begin
       then
         return;
       end if;
-      update :SCHEMA.queue r set draining = false where r.queue_name = admit.queue;
+      -- Not where a registration holds the row: it may be waiting for the gate, which is ours.
+      perform from :SCHEMA.queue r where r.queue_name = admit.queue for no key update skip locked;
+      if found then
+        update :SCHEMA.queue r set draining = false where r.queue_name = admit.queue;
+      end if;
     end if;
     free := array(
       select s.slot from :SCHEMA.queue_slot s
@@ -688,7 +727,7 @@ begin
     room := least(room, cardinality(free));
   end if;
   if q.ordered then
-    ready := :SCHEMA.line_up(admit.queue, known_version, room + 1);
+    select u.ready, u.headless into ready, headless from :SCHEMA.line_up(admit.queue, known_version, room + 1) u;
   end if;
   with pick as materialized (
     select b.id, b.bytes, b.message_count, b.priority
@@ -723,6 +762,8 @@ begin
   end if;
   if ready < 0 then
     due_ms := 1;                                           -- long lines to be sorted out: go on soon
+  elsif headless then
+    due_ms := least(due_ms, 5);
   end if;
   if ids is null then
     return;
@@ -746,7 +787,7 @@ begin
   end if;
 end $$;
 
---! split: 511-check_chain.sql
+--! split: 512-check_chain.sql
 -- check_chain: the trigger that refuses a chain without an id, or with one too long to be a key of the progress.
 create or replace function :SCHEMA.check_chain() returns trigger
 language plpgsql
@@ -761,7 +802,7 @@ begin
   return new;
 end $$;
 
---! split: 512-take.sql
+--! split: 513-take.sql
 -- take: lease the batches that admit() has chosen. Columns as claim's; each is a call of its own (D1).
 create or replace function :SCHEMA.take(queue text, ids bigint[], node text)
 returns table (
@@ -788,7 +829,7 @@ begin
             coalesce(b.max_attempts, r.max_attempts), c.call::int, b.chain::json ->> 'id';
 end $$;
 
---! split: 513-pick.sql
+--! split: 514-pick.sql
 -- pick: which pending batches of one queue a claim takes, by priority, then oldest first; they are locked. A part of claim, whose
 -- planner settings its plans need.
 --   queue, version            as in claim
@@ -871,7 +912,7 @@ begin
   close waiting;
 end $$;
 
---! split: 514-claim.sql
+--! split: 515-claim.sql
 -- claim: lease the next batches of these queues, by priority, then oldest first.
 --   queues, limits, versions  per queue: its name, handler calls this node has room for, newest message version it knows
 --   node                      the owner to write
@@ -991,7 +1032,7 @@ begin
   end if;
 end $$;
 
---! split: 515-dead_letter.sql
+--! split: 516-dead_letter.sql
 -- dead_letter: give these batches up at once, whatever attempts are left. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   reasons              schema, decode or rejected
@@ -1020,7 +1061,8 @@ begin
            g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
            g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
-     where not exists (select from :SCHEMA.queue r where r.queue_name = g.queue_name and not r.dead_letter)
+     where g.chain is not null or g.tracked
+        or not exists (select from :SCHEMA.queue r where r.queue_name = g.queue_name and not r.dead_letter)
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
   ), left_line as (
@@ -1034,7 +1076,7 @@ begin
   end if;
 end $$;
 
---! split: 516-depths.sql
+--! split: 517-depths.sql
 -- depths: what each queue holds; behind counts as pending. Queues are those registered and those that have batches or dead letters.
 --   max_rows  no status of any queue is counted further
 -- Delayed batches are counted over the whole table once: their index is led by the time.
@@ -1084,7 +1126,7 @@ begin
    order by n.q;
 end $$;
 
---! split: 517-divide.sql
+--! split: 518-divide.sql
 -- divide: replace one batch by batches of one message, each of which then runs alone (D4, R5).
 --   queue, batch_id, token   the fence
 --   payloads, metas, places  per message that stays: a JSON array of one, its headers likewise, its place in the origin. The
@@ -1143,7 +1185,7 @@ begin
   end if;
 end $$;
 
---! split: 518-due_schedules.sql
+--! split: 519-due_schedules.sql
 -- due_schedules: the schedules that have come, soonest first, and after them the one that comes next: how long until then.
 --   max_rows  bound of one answer
 -- `now` is this clock: nodes compute occurrences, and never ask their own.
@@ -1166,7 +1208,7 @@ begin
    limit max_rows;
 end $$;
 
---! split: 519-fall_asleep.sql
+--! split: 520-fall_asleep.sql
 -- fall_asleep: take SLEEP for these queues on this session, step C1 of the wake-up protocol; the keys taken.
 -- Runs on the LISTEN connection. Afterwards: probe PUB, then claim with a new snapshot, and only then sleep.
 create or replace function :SCHEMA.fall_asleep(queues text[]) returns int[]
@@ -1183,14 +1225,14 @@ begin
   return keys;
 end $$;
 
---! split: 520-owner_key.sql
+--! split: 521-owner_key.sql
 -- owner_key: the advisory-lock key of a node's life (class 7303). Held shared by the node's LISTEN connection; whoever gets
 -- it exclusively knows that the node's session is gone.
 create or replace function :SCHEMA.owner_key(owner text) returns int
 language sql stable parallel safe
 as $$ select hashtext(:SCHEMA_LITERAL || '.' || owner) $$;
 
---! split: 521-is_alive.sql
+--! split: 522-is_alive.sql
 -- is_alive: whether a session holds this node's life lock.
 -- One expression, as in wake. Two probes that meet fail each other: whoever asks to take work from the dead then takes
 -- them for alive, and asks again a round later.
@@ -1204,7 +1246,7 @@ begin
   return case when pg_try_advisory_lock(7303, k) then not pg_advisory_unlock(7303, k) else true end;
 end $$;
 
---! split: 522-unconsumable.sql
+--! split: 523-unconsumable.sql
 -- unconsumable: waiting batches that are newer than every live node which knows their queue, per queue (D10).
 --   max_rows  how far into each queue to count; what lies further is not seen
 -- A queue that no live node knows is not counted: its messages wait for a node, not for a version.
@@ -1234,7 +1276,7 @@ begin
    where c.n > 0;
 end $$;
 
---! split: 523-gauges.sql
+--! split: 524-gauges.sql
 -- gauges: what the metrics show of each queue (M2), in one statement: its depths, the age of its oldest waiting message, and
 -- how many waiting batches no live node can consume (D10).
 --   max_rows  no status of any queue is counted further; beyond that the count is the planner's estimate, and `estimated`
@@ -1282,7 +1324,7 @@ begin
   end loop;
 end $$;
 
---! split: 524-heartbeat.sql
+--! split: 525-heartbeat.sql
 -- heartbeat: these leases live on. Answers kept, skipped (locked by a settling statement: ask again) or lost for each.
 --   queues, ids, tokens  the fence of each batch
 -- By token and not by id: a node that was taken over by itself holds two leases of one batch, and only one of them lives (R1).
@@ -1323,7 +1365,7 @@ begin
     from unnest(queues, ids, tokens) as a (q, id, token);
 end $$;
 
---! split: 525-history_with.sql
+--! split: 526-history_with.sql
 -- history_with: a history with one death more, of the last twenty. Private to redrive.
 --   history  JSON array, or null
 --   letter   the dead letter
@@ -1340,7 +1382,7 @@ as $$
                    'crashes', letter.crashes, 'owner', letter.owner, 'diedAt', letter.died_at), 1000000) d
 $$;
 
---! split: 526-insert_batch.sql
+--! split: 527-insert_batch.sql
 -- insert_batch: one row for publish(). Private to it.
 create or replace function :SCHEMA.insert_batch(
   queue text, chunk text, messages int, version int, delay_ms bigint, priority int, headers jsonb,
@@ -1361,7 +1403,7 @@ begin
   return new_id;
 end $$;
 
---! split: 527-insert_one.sql
+--! split: 528-insert_one.sql
 -- insert_one: one pending batch of the library's own; its id.
 --   announces  true: PUB and the wake-up are part of the inserting transaction, which saves the lone publisher a round trip;
 --              false: the caller wakes after its commit, so that the commits of many stay parallel
@@ -1401,7 +1443,7 @@ begin
   end if;
 end $$;
 
---! split: 528-insert_unique.sql
+--! split: 529-insert_unique.sql
 -- insert_unique: one batch of a queue with `unique` (J9), stored unless its key is taken. Never an error for that.
 --   new_id                 from next_batch_id(): taken beforehand, in the order of publishing
 --   unique_key             null: never a conflict
@@ -1462,7 +1504,7 @@ begin
   end loop;
 end $$;
 
---! split: 529-is_due_known.sql
+--! split: 530-is_due_known.sql
 -- is_due_known: whether a batch waits already that is due before one that waits from now on: then every sleeper has set its
 -- timer no later than that, and need not be told of the new one. Asked before the batch is made to wait.
 --   after_ms  when the new one is due
@@ -1480,7 +1522,7 @@ begin
        and b.available_at <= clock_timestamp() + after_ms * interval '1 millisecond');
 end $$;
 
---! split: 530-keep_schedules.sql
+--! split: 531-keep_schedules.sql
 -- keep_schedules: the schedules of a queue, as a starting node knows them. What it does not name is removed, and what it names
 -- keeps its place in time. Nothing is changed where a newer version of the queue is recorded (J6, Q3).
 --   queue, its_version  the queue, and the version the node knows
@@ -1508,7 +1550,7 @@ begin
    where (s.catch_up, s.version) is distinct from (excluded.catch_up, excluded.version);
 end $$;
 
---! split: 531-next_batch_id.sql
+--! split: 532-next_batch_id.sql
 -- next_batch_id: an id for insert_unique(), which inserts in another order than the ids'. Private to the library's inserts.
 -- Runs with its owner's rights: who may insert is not given the sequence.
 create or replace function :SCHEMA.next_batch_id() returns bigint
@@ -1518,7 +1560,7 @@ as $$
   select nextval(pg_get_serial_sequence(format('%I.queue_message_batch', :SCHEMA_LITERAL), 'id'));
 $$;
 
---! split: 532-next_due_ms.sql
+--! split: 533-next_due_ms.sql
 -- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
 -- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
 create or replace function :SCHEMA.next_due_ms() returns bigint
@@ -1538,18 +1580,22 @@ begin
   return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
 end $$;
 
---! split: 533-note_death.sql
--- note_death: the progress of what has just died has failed. The trigger behind every way to die.
+--! split: 534-note_death.sql
+-- note_death: the progress of what has just died has failed. The trigger behind every way to die. Of a queue without dead
+-- letters only what has a progress comes here, and is dropped.
 create or replace function :SCHEMA.note_death() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform :SCHEMA.write_progress(coalesce('chain:' || (new.chain::json ->> 'id'), new.batch_id::text), null, null, 'failed');
-  return null;
+  if exists (select from :SCHEMA.queue r where r.queue_name = new.queue_name and not r.dead_letter) then
+    return null;
+  end if;
+  return new;
 end $$;
 
---! split: 534-note_node.sql
+--! split: 535-note_node.sql
 -- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
 -- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
 --   owner, name  the node's life, and what people call it
@@ -1567,7 +1613,7 @@ begin
   end if;
 end $$;
 
---! split: 535-occur.sql
+--! split: 536-occur.sql
 -- occur: store occurrences of a schedule that have come due. Of any number of callers one does: the one that moves `next_at`.
 --   queue, entry_key  the schedule
 --   expected          its next_at as the caller saw it; must have come, by this clock
@@ -1605,7 +1651,7 @@ begin
   return cardinality(occurrences);
 end $$;
 
---! split: 536-publisher_in_flight.sql
+--! split: 537-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -1623,7 +1669,7 @@ begin
   return false;
 end $$;
 
---! split: 537-prune_versions.sql
+--! split: 538-prune_versions.sql
 -- prune_versions: delete recorded versions that nothing needs any more (Q3); the count of rows deleted. Private to prune.
 -- Kept is what the registry names, what a living node knows, what was registered within a week, and every version with a
 -- batch waiting, in flight or dead. Rows carry a version and no hash, so they keep every schema of their version.
@@ -1672,7 +1718,7 @@ begin
   return gone;
 end $$;
 
---! split: 538-prune.sql
+--! split: 539-prune.sql
 -- prune: delete dead letters past their queue's retention, nodes that ended a week ago, and versions that nothing needs any
 -- more. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
@@ -1735,7 +1781,7 @@ begin
   return letters + nodes + :SCHEMA.prune_versions();
 end $$;
 
---! split: 539-repair_slots.sql
+--! split: 540-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -1752,16 +1798,22 @@ begin
      where s.batch_id is not null
        and not exists (select from :SCHEMA.queue_message_batch b
                         where b.queue_name = s.queue_name and b.id = s.batch_id and b.status = 'processing')
-       for no key update skip locked
+  ), locked as materialized (                              -- a second look: the lock gives the row as it has become meanwhile
+    select s.queue_name, s.slot
+      from lost l
+      join :SCHEMA.queue_slot s on s.queue_name = l.queue_name and s.slot = l.slot
+     where s.batch_id = l.batch_id
+       for no key update of s skip locked
   )
   update :SCHEMA.queue_slot s set batch_id = null
-    from lost l
-   where s.queue_name = l.queue_name and s.slot = l.slot and s.batch_id = l.batch_id
+    from locked l
+   where s.queue_name = l.queue_name and s.slot = l.slot
   returning s.queue_name;
 end $$;
 
---! split: 540-repair_lines.sql
+--! split: 541-repair_lines.sql
 -- repair_lines: pass on the lines whose head is gone (somebody deleted it by hand); the queues they belong to.
+-- A line is looked at first and locked second, by the head it had then: what has changed hands meanwhile is left alone.
 -- Locks: the lines, SKIP LOCKED.
 create or replace function :SCHEMA.repair_lines() returns setof text
 language plpgsql
@@ -1774,19 +1826,24 @@ begin
     select l.queue_name, l.order_key, l.head_id
       from :SCHEMA.queue_line l
      where not exists (select from :SCHEMA.queue_message_batch b where b.queue_name = l.queue_name and b.id = l.head_id)
+  ), locked as materialized (
+    select l.queue_name, l.order_key
+      from lost t
+      join :SCHEMA.queue_line l on l.queue_name = t.queue_name and l.order_key = t.order_key
+     where l.head_id is not distinct from t.head_id
      order by l.queue_name, l.order_key
-       for no key update skip locked
+       for no key update of l skip locked
   )
   update :SCHEMA.queue_line l set head_id = null
-    from lost t
-   where l.queue_name = t.queue_name and l.order_key = t.order_key and l.head_id is not distinct from t.head_id
+    from locked t
+   where l.queue_name = t.queue_name and l.order_key = t.order_key
   returning l.queue_name;
   if found then
     perform :SCHEMA.pass_on();
   end if;
 end $$;
 
---! split: 541-regain_keys.sql
+--! split: 542-regain_keys.sql
 -- regain_keys: batches that wait again take back the key that they gave up with their claim; one whose key has been taken
 -- meanwhile runs without it from now on (J9). Private to what moves batches back, in the transaction that does.
 --   queues, ids  the batches; those that have no key to regain are passed over
@@ -1818,7 +1875,7 @@ begin
   end loop;
 end $$;
 
---! split: 542-recover.sql
+--! split: 543-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -1863,7 +1920,7 @@ begin
     select b.queue_name, b.id, b.owner,
            case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
            b.message_count = 1 and b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
-           coalesce(r.dead_letter, true) as kept
+           coalesce(r.dead_letter, true) or b.chain is not null or b.tracked is true as noticed
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
      where b.status = 'processing'
@@ -1888,7 +1945,7 @@ begin
     delete from :SCHEMA.queue_message_batch b
      using noted l
      where l.exhausted and b.queue_name = l.queue_name and b.id = l.id
-    returning b.*, l.reason as why, l.kept, l.note
+    returning b.*, l.reason as why, l.noticed, l.note
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
@@ -1901,7 +1958,7 @@ begin
            g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
            g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
-     where g.kept
+     where g.noticed
   ), back as (
     update :SCHEMA.queue_message_batch b
        set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null,
@@ -1935,7 +1992,7 @@ begin
    group by d.q, d.reason;
 end $$;
 
---! split: 543-promote.sql
+--! split: 544-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -1965,7 +2022,7 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 544-poll.sql
+--! split: 545-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
@@ -2037,7 +2094,7 @@ begin
   end if;
 end $$;
 
---! split: 545-progress_of_batch.sql
+--! split: 546-progress_of_batch.sql
 -- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
 -- nothing was written (R1, J5).
 --   queue, batch_id, token  the fence
@@ -2075,7 +2132,7 @@ begin
   return true;
 end $$;
 
---! split: 546-publish.sql
+--! split: 547-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -2158,7 +2215,7 @@ begin
   end if;
 end $$;
 
---! split: 547-purge.sql
+--! split: 548-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -2185,7 +2242,7 @@ begin
   return purged;
 end $$;
 
---! split: 548-reopen.sql
+--! split: 549-reopen.sql
 -- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
 create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
 language plpgsql
@@ -2196,7 +2253,7 @@ begin
   return dead_id;
 end $$;
 
---! split: 549-redrive.sql
+--! split: 550-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
@@ -2248,7 +2305,7 @@ begin
   end if;
 end $$;
 
---! split: 550-set_slots.sql
+--! split: 551-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -2269,7 +2326,7 @@ begin
   update :SCHEMA.queue r set draining = slots > 0 where r.queue_name = queue;
 end $$;
 
---! split: 551-register_queue.sql
+--! split: 552-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
@@ -2324,7 +2381,7 @@ begin
   return next;
 end $$;
 
---! split: 552-release.sql
+--! split: 553-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
@@ -2372,7 +2429,7 @@ begin
   end if;
 end $$;
 
---! split: 553-remove_waiting.sql
+--! split: 554-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
@@ -2408,7 +2465,7 @@ begin
   return removed;
 end $$;
 
---! split: 554-retry.sql
+--! split: 555-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -2434,7 +2491,8 @@ begin
   with mine as materialized (
     select b.queue_name, b.id, a.delay_ms, a.error, b.message_count > 1 as several,
            b.failures + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
-           coalesce(r.dead_letter, true) as kept, coalesce(r.order_skips, false) as skips
+           coalesce(r.dead_letter, true) or b.chain is not null or b.tracked is true as noticed,
+           coalesce(r.order_skips, false) as skips
       from unnest(queues, ids, tokens, delays_ms, errors) as a (q, id, token, delay_ms, error)
       join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
       left join :SCHEMA.queue r on r.queue_name = a.q
@@ -2445,7 +2503,7 @@ begin
     delete from :SCHEMA.queue_message_batch b
      using mine m
      where m.exhausted and not m.several and b.queue_name = m.queue_name and b.id = m.id
-    returning b.*, m.error as why, m.kept
+    returning b.*, m.error as why, m.noticed
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
@@ -2455,7 +2513,7 @@ begin
            g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
            g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
-     where g.kept
+     where g.noticed
   ), waiting as (
     update :SCHEMA.queue_message_batch b
        set status = case when m.delay_ms > 0 then 'delayed' else 'pending' end,
@@ -2486,7 +2544,7 @@ begin
   end if;
 end $$;
 
---! split: 555-rise.sql
+--! split: 556-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -2500,7 +2558,7 @@ begin
   end loop;
 end $$;
 
---! split: 556-set_paused.sql
+--! split: 557-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
@@ -2519,7 +2577,7 @@ begin
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 557-settle_part.sql
+--! split: 558-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -2547,7 +2605,8 @@ declare
   answer text;
 begin
   with mine as materialized (
-    select b.*, coalesce(r.dead_letter, true) as kept, coalesce(r.order_skips, false) as skips
+    select b.*, coalesce(r.dead_letter, true) or b.chain is not null or b.tracked is true as noticed,
+           coalesce(r.order_skips, false) as skips
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
      where b.queue_name = queue and b.id = settle_part.batch_id and b.claim_token = token and b.status = 'processing'
@@ -2564,7 +2623,7 @@ begin
       from mine m
      cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
                   as d (payload, meta, place, reason, error)
-     where m.kept and (m.positions is null or d.place = any (m.positions))
+     where m.noticed and (m.positions is null or d.place = any (m.positions))
   ), gone as (
     delete from :SCHEMA.queue_message_batch b using mine m
      where rest_payload is null and b.queue_name = m.queue_name and b.id = m.id
@@ -2606,7 +2665,7 @@ begin
   return answer;
 end $$;
 
---! split: 558-wake_on_insert.sql
+--! split: 559-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger
@@ -2640,8 +2699,8 @@ create trigger queue_message_batch_chain
   for each row when (new.chain is not null)
   execute function :SCHEMA.check_chain();
 
--- Every way to die inserts here, so that none can forget the progress.
+-- Every way to die inserts here, so that none can forget the progress. Before, so that what is not to be kept never gets in.
 create trigger dead_message_batch_progress
-  after insert on :SCHEMA.dead_message_batch
+  before insert on :SCHEMA.dead_message_batch
   for each row when (new.chain is not null or new.tracked)
   execute function :SCHEMA.note_death();

@@ -16,8 +16,8 @@ create trigger queue_message_batch_chain
   for each row when (new.chain is not null)
   execute function :SCHEMA.check_chain();
 
--- Every way to die inserts here, so that none can forget the progress.
+-- Every way to die inserts here, so that none can forget the progress. Before, so that what is not to be kept never gets in.
 create trigger dead_message_batch_progress
-  after insert on :SCHEMA.dead_message_batch
+  before insert on :SCHEMA.dead_message_batch
   for each row when (new.chain is not null or new.tracked)
   execute function :SCHEMA.note_death();

@@ -6,7 +6,7 @@
 -- Answers the ids, by priority, then oldest first; `due_ms`: look again after so long, for then there may be more; `more`: others
 -- could take more at once.
 -- Locks: claim_gate (weakly), the rate's row, slots, lines and batches, all SKIP LOCKED. It waits for nobody but a registration
--- that makes slots, and, for a moment, a claim that makes the same line.
+-- that makes slots.
 create or replace function :SCHEMA.admit(
   queue text, room int, known_version int, max_bytes bigint,
   out ids bigint[], out due_ms bigint, out more boolean, out taken_bytes bigint)
@@ -24,6 +24,7 @@ declare
   now_ms bigint;
   part_ms bigint;
   ready int;
+  headless boolean;
   taken_messages int;
 begin
   lock table :SCHEMA.claim_gate in row share mode;
@@ -34,7 +35,8 @@ begin
     into q
     from :SCHEMA.queue r
    where r.queue_name = admit.queue and r.paused_at is null;
-  if not found or room <= 0 or not :SCHEMA.has_pending(admit.queue) then
+  if not found or room <= 0
+     or not (:SCHEMA.has_pending(admit.queue) or (q.ordered and :SCHEMA.is_headless(admit.queue))) then
     return;
   end if;
   if q.rate_limit is not null then
@@ -63,7 +65,11 @@ begin
       then
         return;
       end if;
-      update :SCHEMA.queue r set draining = false where r.queue_name = admit.queue;
+      -- Not where a registration holds the row: it may be waiting for the gate, which is ours.
+      perform from :SCHEMA.queue r where r.queue_name = admit.queue for no key update skip locked;
+      if found then
+        update :SCHEMA.queue r set draining = false where r.queue_name = admit.queue;
+      end if;
     end if;
     free := array(
       select s.slot from :SCHEMA.queue_slot s
@@ -81,7 +87,7 @@ begin
     room := least(room, cardinality(free));
   end if;
   if q.ordered then
-    ready := :SCHEMA.line_up(admit.queue, known_version, room + 1);
+    select u.ready, u.headless into ready, headless from :SCHEMA.line_up(admit.queue, known_version, room + 1) u;
   end if;
   with pick as materialized (
     select b.id, b.bytes, b.message_count, b.priority
@@ -116,6 +122,8 @@ begin
   end if;
   if ready < 0 then
     due_ms := 1;                                           -- long lines to be sorted out: go on soon
+  elsif headless then
+    due_ms := least(due_ms, 5);
   end if;
   if ids is null then
     return;

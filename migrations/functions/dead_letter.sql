@@ -26,7 +26,8 @@ begin
            g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
            g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
-     where not exists (select from :SCHEMA.queue r where r.queue_name = g.queue_name and not r.dead_letter)
+     where g.chain is not null or g.tracked
+        or not exists (select from :SCHEMA.queue r where r.queue_name = g.queue_name and not r.dead_letter)
   ), freed as (
     update :SCHEMA.queue_slot s set batch_id = null from gone g where s.queue_name = g.queue_name and s.batch_id = g.id
   ), left_line as (

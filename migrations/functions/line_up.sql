@@ -2,10 +2,13 @@
 -- batch without a key, or the head of its line. How many are, at most `enough`. Private to admit.
 --   known_version  newer batches are left where they are: they wait for a newer node
 --   enough         how many the caller can use
+--   headless       a line has no head: its next batch was locked, or a transaction with one snapshot for all took the head. Look
+--                  again soon: what waits in it may all be behind, and then nothing else tells that there is work
 -- Each batch goes behind once, so a line of any length costs a claim nothing afterwards. At most 2,000 are looked at; who finds
 -- fewer ready than there may be answers -1 and looks again.
--- Locks: the lines, SKIP LOCKED, apart from those just being made by another claim, which it waits for; batches, SKIP LOCKED.
-create or replace function :SCHEMA.line_up(queue text, known_version int, enough int) returns int
+-- Locks: the lines and the batches, SKIP LOCKED: it waits for nobody. Were it to wait with a line in its hands, it would wait in a
+-- circle with who removes the head of that line.
+create or replace function :SCHEMA.line_up(queue text, known_version int, enough int, out ready int, out headless boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -13,7 +16,6 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  ready int := 0;
   portion constant int := greatest(20, least(2 * enough, 200));
   looked int := 0;
   seen int;
@@ -21,8 +23,11 @@ declare
   last_priority int := -2147483648;
   last_id bigint := -1;
 begin
-  if exists (select from :SCHEMA.queue_line l where l.head_id is null and l.queue_name = queue) then
-    perform :SCHEMA.pass_on();
+  ready := 0;
+  headless := :SCHEMA.is_headless(queue);
+  if headless then
+    perform :SCHEMA.pass_on(false);
+    headless := :SCHEMA.is_headless(queue);
   end if;
   loop
     select array_agg(c.id order by c.priority, c.id), count(*), (array_agg(c.priority order by c.priority desc, c.id desc))[1]
@@ -43,8 +48,9 @@ begin
     then
       -- One claim at a time makes lines in a queue: an insert waits for another of the same key, and two claims that go through
       -- several queues, or portions, wait for each other. Who comes second looks again soon.
-      if not pg_try_advisory_xact_lock(7304, hashtext(:SCHEMA_LITERAL || '.' || queue)) then
-        return -1;
+      if not pg_try_advisory_xact_lock(7306, hashtext(:SCHEMA_LITERAL || '.' || queue)) then
+        ready := -1;
+        return;
       end if;
       insert into :SCHEMA.queue_line (queue_name, order_key)
       select distinct b.queue_name, b.order_key
@@ -55,7 +61,8 @@ begin
        order by 1, 2
       on conflict do nothing;
       if found then
-        perform :SCHEMA.pass_on();
+        perform :SCHEMA.pass_on(false);
+        headless := headless or :SCHEMA.is_headless(queue);
       end if;
     end if;
     with line as materialized (                            -- locked: whoever takes its head away waits, and then sees who is behind
@@ -87,13 +94,10 @@ begin
             or exists (select from :SCHEMA.queue_line l
                         where l.queue_name = b.queue_name and l.order_key = b.order_key and l.head_id = b.id));
     looked := looked + seen;
-    if ready >= enough then
-      return ready;
-    end if;
-    exit when seen < portion;
+    exit when ready >= enough or seen < portion;
     if looked >= 2000 then
-      return -1;
+      ready := -1;
+      return;
     end if;
   end loop;
-  return ready;
 end $$;

@@ -42,7 +42,7 @@ begin
     select b.queue_name, b.id, b.owner,
            case when b.owner = any (gone_owners) then 'orphan' else 'stale' end as reason,
            b.message_count = 1 and b.crashes + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
-           coalesce(r.dead_letter, true) as kept
+           coalesce(r.dead_letter, true) or b.chain is not null or b.tracked is true as noticed
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
      where b.status = 'processing'
@@ -67,7 +67,7 @@ begin
     delete from :SCHEMA.queue_message_batch b
      using noted l
      where l.exhausted and b.queue_name = l.queue_name and b.id = l.id
-    returning b.*, l.reason as why, l.kept, l.note
+    returning b.*, l.reason as why, l.noticed, l.note
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
@@ -80,7 +80,7 @@ begin
            g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
            g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
-     where g.kept
+     where g.noticed
   ), back as (
     update :SCHEMA.queue_message_batch b
        set status = 'pending', crashes = b.crashes + 1, owner = null, claim_token = null, status_heartbeat = null,

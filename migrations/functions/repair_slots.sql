@@ -14,10 +14,15 @@ begin
      where s.batch_id is not null
        and not exists (select from :SCHEMA.queue_message_batch b
                         where b.queue_name = s.queue_name and b.id = s.batch_id and b.status = 'processing')
-       for no key update skip locked
+  ), locked as materialized (                              -- a second look: the lock gives the row as it has become meanwhile
+    select s.queue_name, s.slot
+      from lost l
+      join :SCHEMA.queue_slot s on s.queue_name = l.queue_name and s.slot = l.slot
+     where s.batch_id = l.batch_id
+       for no key update of s skip locked
   )
   update :SCHEMA.queue_slot s set batch_id = null
-    from lost l
-   where s.queue_name = l.queue_name and s.slot = l.slot and s.batch_id = l.batch_id
+    from locked l
+   where s.queue_name = l.queue_name and s.slot = l.slot
   returning s.queue_name;
 end $$;

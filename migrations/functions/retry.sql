@@ -23,7 +23,8 @@ begin
   with mine as materialized (
     select b.queue_name, b.id, a.delay_ms, a.error, b.message_count > 1 as several,
            b.failures + 1 >= coalesce(b.max_attempts, r.max_attempts, 5) as exhausted,
-           coalesce(r.dead_letter, true) as kept, coalesce(r.order_skips, false) as skips
+           coalesce(r.dead_letter, true) or b.chain is not null or b.tracked is true as noticed,
+           coalesce(r.order_skips, false) as skips
       from unnest(queues, ids, tokens, delays_ms, errors) as a (q, id, token, delay_ms, error)
       join :SCHEMA.queue_message_batch b on b.queue_name = a.q and b.id = a.id
       left join :SCHEMA.queue r on r.queue_name = a.q
@@ -34,7 +35,7 @@ begin
     delete from :SCHEMA.queue_message_batch b
      using mine m
      where m.exhausted and not m.several and b.queue_name = m.queue_name and b.id = m.id
-    returning b.*, m.error as why, m.kept
+    returning b.*, m.error as why, m.noticed
   ), buried as (
     insert into :SCHEMA.dead_message_batch (
       queue_name, batch_id, reason, error, failures, crashes, owner, priority, version, created_at, message_count,
@@ -44,7 +45,7 @@ begin
            g.message_count, g.payload, g.meta, g.origin_id, g.origin_at, g.positions, g.max_attempts, g.stale_after_ms,
            g.chain, g.history, g.tracked, g.order_key, g.unique_key
       from gone g
-     where g.kept
+     where g.noticed
   ), waiting as (
     update :SCHEMA.queue_message_batch b
        set status = case when m.delay_ms > 0 then 'delayed' else 'pending' end,

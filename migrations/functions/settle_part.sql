@@ -25,7 +25,8 @@ declare
   answer text;
 begin
   with mine as materialized (
-    select b.*, coalesce(r.dead_letter, true) as kept, coalesce(r.order_skips, false) as skips
+    select b.*, coalesce(r.dead_letter, true) or b.chain is not null or b.tracked is true as noticed,
+           coalesce(r.order_skips, false) as skips
       from :SCHEMA.queue_message_batch b
       left join :SCHEMA.queue r on r.queue_name = b.queue_name
      where b.queue_name = queue and b.id = settle_part.batch_id and b.claim_token = token and b.status = 'processing'
@@ -42,7 +43,7 @@ begin
       from mine m
      cross join unnest(dead_payloads, dead_metas, dead_positions, dead_reasons, dead_errors)
                   as d (payload, meta, place, reason, error)
-     where m.kept and (m.positions is null or d.place = any (m.positions))
+     where m.noticed and (m.positions is null or d.place = any (m.positions))
   ), gone as (
     delete from :SCHEMA.queue_message_batch b using mine m
      where rest_payload is null and b.queue_name = m.queue_name and b.id = m.id

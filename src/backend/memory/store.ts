@@ -190,16 +190,10 @@ export class Store {
   }
 
   bury(row: Row, letter: Pick<DeadRow, "reason" | "error"> & Partial<DeadRow>): void {
-    if (!this.queue(row.queue).deadLetter) return;
-    this.#lastDead += 1;
-    const { queue, priority, version, createdAt, messageCount, bytes, payload, meta, orderKey, unique } = row;
-    const { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner } = row;
-    const content = { queue, priority, version, createdAt, messageCount, bytes, payload, meta, orderKey, unique };
-    const rest = { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner };
-    const death = { deadSeq: this.#lastDead, batchId: row.id, diedAt: this.now() };
-    this.dead.set(this.#lastDead, { ...content, ...rest, ...death, ...letter });
+    const { chain } = row;
     if (chain !== undefined) this.writeProgress(chainKey(decodeChain(chain).id), { state: "failed" });
     else if (row.tracked) this.writeProgress(row.id, { state: "failed" });
+    if (this.queue(row.queue).deadLetter) this.#keep(row, letter);
   }
 
   writeProgress(key: string, { percent, stage, state = "running" }: ProgressUpdate): void {
@@ -229,6 +223,16 @@ export class Store {
       paused: this.queue(queue).paused,
       ...(oldest === undefined ? {} : { oldestAt: new Date(oldest.originAt ?? oldest.createdAt) }),
     };
+  }
+
+  #keep(row: Row, letter: Pick<DeadRow, "reason" | "error"> & Partial<DeadRow>): void {
+    this.#lastDead += 1;
+    const { queue, priority, version, createdAt, messageCount, bytes, payload, meta, orderKey, unique } = row;
+    const { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner } = row;
+    const content = { queue, priority, version, createdAt, messageCount, bytes, payload, meta, orderKey, unique };
+    const rest = { originId, originAt, positions, maxAttempts, staleAfterMs, chain, history, failures, crashes, owner };
+    const death = { deadSeq: this.#lastDead, batchId: row.id, diedAt: this.now() };
+    this.dead.set(this.#lastDead, { ...content, ...rest, ...death, ...letter });
   }
 
   #endRun(row: Row): void {

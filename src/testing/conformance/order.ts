@@ -124,6 +124,33 @@ export const orderCases: readonly ConformanceCase[] = [
   },
   {
     rule: "J10",
+    name: "skip: what is behind a postponed batch overtakes it",
+    async run(subject) {
+      const queue = await subject.register(ordered("skip"));
+      const first = await subject.inFlight(queue, ["a1"], { orderKey: "a" });
+      await publishAll(subject, queue, ["a2"]);
+      assert.equal((await subject.claim(queue)).length, 0);
+      await subject.backend.release([first], 3_600_000);
+      assert.deepEqual(payloads(await subject.claim(queue)), ["a2"]);
+    },
+  },
+  {
+    rule: "J10, R4",
+    name: "a head that dies with its node lets the next one come",
+    async run(subject) {
+      const queue = await subject.register({ ...ordered(), maxAttempts: 1, staleAfterMs: 1 });
+      await subject.inFlight(queue, ["a1"], { orderKey: "a" });
+      await publishAll(subject, queue, ["a2"]);
+      assert.equal((await subject.claim(queue)).length, 0);
+      await subject.until(async () => {
+        await subject.poll([], { recover: true });
+        return (await subject.depth(queue)).dead > 0;
+      }, "the head was never recovered");
+      assert.equal(payloads(await subject.claim(queue))[0], "a2");
+    },
+  },
+  {
+    rule: "J10",
     name: "what is given up lets the next one come; what is put back stands in its old place",
     async run(subject) {
       const queue = await subject.register({ ...ordered(), maxAttempts: 1 });

@@ -59,6 +59,30 @@ export const progressCases: readonly ConformanceCase[] = [
   },
   {
     rule: "J5",
+    name: "what dies in a queue that keeps no dead letters has failed all the same",
+    async run(subject) {
+      const queue = await subject.register({ deadLetter: false, maxAttempts: 1, staleAfterMs: 1 });
+      const { backend } = subject;
+      const told = async () => {
+        const batch = await subject.inFlight(queue);
+        await backend.progress.setOf(batch, { percent: 50 });
+        return batch;
+      };
+      const [rejected, failed, shrunk, lost] = [await told(), await told(), await told(), await told()];
+      await backend.deadLetter([{ lease: rejected, reason: "rejected", error: "no" }]);
+      await backend.retry([{ lease: failed, delayMs: 0, error: "no" }]);
+      const part = { payload: "[1]", position: 0, reason: "schema" as const, error: "no" };
+      await backend.settlePart({ lease: shrunk, dead: [part] });
+      for (const { id } of [rejected, failed, shrunk]) assert.equal((await backend.progress.get(id))?.state, "failed");
+      await subject.until(async () => {
+        await subject.poll([], { recover: true });
+        return (await backend.progress.get(lost.id))?.state === "failed";
+      }, "what was lost with its node never failed");
+      await subject.assertDepth(queue, {});
+    },
+  },
+  {
+    rule: "J5",
     name: "old entries are purged, younger ones stay",
     async run(subject) {
       const { progress } = subject.backend;
