@@ -1,4 +1,5 @@
 /** Each safeguard of the SQL, how to take it out, and the test that must notice. */
+import { flowMutants } from "./flow-mutants.js";
 
 export interface Mutant {
   /** A file of migrations/functions, without its ending. */
@@ -113,8 +114,8 @@ const slots: readonly Mutant[] = [
   },
   {
     in: "claim",
-    take: "flush := true;",
-    put: "null;",
+    take: "flush := true;\n      update :SCHEMA.queue_slot",
+    put: "update :SCHEMA.queue_slot",
     noticedBy: [locks, "R1: a claim is flushed"],
   },
   {
@@ -301,4 +302,4 @@ const rules: readonly Mutant[] = [
   },
 ];
 
-export const mutants: readonly Mutant[] = [...fences, ...slots, ...locking, ...rules];
+export const mutants: readonly Mutant[] = [...fences, ...slots, ...locking, ...rules, ...flowMutants];

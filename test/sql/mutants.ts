@@ -17,10 +17,12 @@ import { type Mutant, mutants } from "./mutant-list.js";
 const root = join(import.meta.dirname, "..", "..");
 const run = promisify(execFile);
 const wanted = process.argv.slice(2);
-const server = await startTestServer();
-const admin = new pg.Client(server.connectionString);
-await admin.connect();
-const survivors: string[] = [];
+
+/** A mutant, and the function as it leaves it. */
+interface Prepared {
+  readonly mutant: Mutant;
+  readonly text: string;
+}
 
 /** The function's text without the safeguard. */
 async function mutatedText({ in: name, take, put = "", times = 1, also }: Mutant): Promise<string> {
@@ -66,24 +68,43 @@ async function runTest(
   return ran.some((line) => line.trim().startsWith("not ok")) ? "failed" : "passed";
 }
 
-async function judge(mutant: Mutant, index: number): Promise<string> {
+async function judge({ mutant, text }: Prepared, index: number): Promise<string> {
   const template = databaseName("test", `mutant_${process.pid}_${index}`);
   await admin.query(`create database ${template} template ${server.template}`);
   try {
     const client = new pg.Client(databaseUrl(server.connectionString, template));
     await client.connect();
-    await client.query(await mutatedText(mutant));
-    await client.end();
+    await client.query(text).finally(() => client.end());
     return await runTest(template, mutant.noticedBy);
   } finally {
     await admin.query(`drop database ${template} with (force)`);
   }
 }
 
-const chosen = mutants.filter((mutant) => wanted.length === 0 || wanted.includes(mutant.in));
+/** All of them before the first is tried: the run takes minutes, and a text that has changed is known at once. */
+async function prepare(): Promise<readonly Prepared[]> {
+  const chosen = mutants.filter((mutant) => wanted.length === 0 || wanted.includes(mutant.in));
+  const prepared: Prepared[] = [];
+  const outdated: string[] = [];
+  for (const mutant of chosen) {
+    await mutatedText(mutant).then(
+      (text) => prepared.push({ mutant, text }),
+      ({ message }: Error) => outdated.push(message),
+    );
+  }
+  if (outdated.length > 0) throw new Error(`mutant-list.ts no longer fits:\n${outdated.join("\n")}`);
+  return prepared;
+}
+
+const chosen = await prepare();
+const server = await startTestServer();
+const admin = new pg.Client(server.connectionString);
+await admin.connect();
+const survivors: string[] = [];
 try {
-  for (const [index, mutant] of chosen.entries()) {
-    const verdict = await judge(mutant, index);
+  for (const [index, prepared] of chosen.entries()) {
+    const verdict = await judge(prepared, index);
+    const { mutant } = prepared;
     const what = `${mutant.in}: without ${JSON.stringify(mutant.take)}`;
     if (verdict !== "failed") survivors.push(what);
     process.stdout.write(`${verdict === "failed" ? "noticed " : `SURVIVED (${verdict})`} ${what}\n`);
