@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Backend } from "./backend/backend.js";
 import { Engine } from "./deliver/engine.js";
+import { Finished } from "./deliver/finished.js";
 import { Heartbeat } from "./deliver/heartbeat.js";
 import { InFlight } from "./deliver/in-flight.js";
 import { Puller } from "./deliver/puller.js";
@@ -53,21 +54,23 @@ export class Worker {
     this.owner = `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`;
     const inFlight = this.#inFlight;
     const settler = new Settler(backend, instrument, inFlight);
+    const finished = new Finished(settler);
     const { owner, signal } = this;
     const onLaneStopped = (queue: string) => {
       // A node that never started claimed nothing that others could take over.
       if (this.#noted) params.onLaneStopped(queue);
     };
-    this.engine = new Engine({ ...params, inFlight, settler, signal, onLaneStopped });
+    this.engine = new Engine({ ...params, inFlight, settler, finished, signal, onLaneStopped });
     this.#listener = new Listener({ ...params, owner, signal });
     const session = () => this.#listener.session;
-    this.#heartbeat = new Heartbeat({ ...params, session, inFlight });
-    const makeHeartbeat = () => (this.#noted ? undefined : new Heartbeat({ ...params, session, inFlight }));
+    this.#heartbeat = new Heartbeat({ ...params, session, inFlight, finished });
+    const makeHeartbeat = () => (this.#noted ? undefined : new Heartbeat({ ...params, session, inFlight, finished }));
     this.puller = new Puller({
       ...params,
       owner,
       inFlight,
       settler,
+      finished,
       makeHeartbeat,
       register: (queue) => this.#registerOne(queue),
     });

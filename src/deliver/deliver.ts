@@ -6,11 +6,13 @@ import type { QueueDefinition } from "../queue/queue.js";
 import { monotonicMs } from "../time.js";
 import { backoffMs } from "./backoff.js";
 import { batchIdsOf, type Call, callOf } from "./call.js";
-import { openDeliveries } from "./delivery.js";
+import { type Delivery, openDeliveries } from "./delivery.js";
 import { divide, isSuspect } from "./division.js";
+import { EachOutcomes } from "./each-outcomes.js";
+import type { Finished } from "./finished.js";
 import { type Handler, handle, timedOut } from "./handle.js";
 import type { InFlight } from "./in-flight.js";
-import { excused, type Outcome } from "./outcome.js";
+import { excused, type Outcome, withoutBuried } from "./outcome.js";
 import type { Settler } from "./settle.js";
 import { settleCall, settleIn } from "./settle-call.js";
 
@@ -19,6 +21,7 @@ export interface DeliverParams {
   readonly handler: Handler;
   readonly inFlight: InFlight;
   readonly settler: Settler;
+  readonly finished: Finished;
   readonly instrument: Instrument;
   readonly logger: Logger;
   readonly backend: Pick<Backend, "progress">;
@@ -77,6 +80,8 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
   const { timeoutMs, maxBatchMessages, orderBy } = definition.settings;
   const startedAt = monotonicMs();
   const over = new AbortController();
+  const outcomes = outcomesOf(handler, call);
+  const unwatch = outcomes && params.finished.watch(call.deliveries[0] as Delivery, outcomes);
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
@@ -91,6 +96,7 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
       settleIn: (transaction, call, outcome) => settleIn(params, transaction, call, outcome),
       progress: params.backend.progress,
       inOrder: orderBy?.onFailure,
+      outcomes,
     },
     call,
   ).finally(() => {
@@ -99,13 +105,18 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
     // A batch that was aborted before its turn has no first call: its time is over all the same.
     begin();
   });
-  const late = timeoutMs === undefined ? undefined : begun.then(() => timedOut(timeoutMs, abort, over.signal));
-  const error = await (late === undefined ? ended.then(() => undefined) : Promise.race([ended.then(() => late), late]));
+  const timeUp = timeoutMs === undefined ? undefined : begun.then(() => timedOut(timeoutMs, abort, over.signal));
+  const error = await (timeUp === undefined
+    ? ended.then(() => undefined)
+    : Promise.race([ended.then(() => timeUp), timeUp]));
   if (error !== undefined && !over.signal.aborted) noteOverdue(params, ended);
   // With `each`, what is done is done: only the messages that had not ended are late.
   const counts = error === undefined || (handler.kind === "each" && over.signal.aborted);
-  const said: Outcome = counts ? await ended : { kind: "retry", error };
-  const outcome = isExcused(inFlight, call) ? excused(said) : said;
+  const late: Outcome = { kind: "retry", error };
+  const said = counts ? await ended : (outcomes?.result(late) ?? late);
+  const buried = await unwatch?.();
+  const ours = isExcused(inFlight, call) ? excused(said) : said;
+  const outcome = buried === undefined ? ours : withoutBuried(ours, buried);
   instrument.emit("handled", {
     queue: definition.name,
     batchIds: batchIdsOf(call),
@@ -113,6 +124,13 @@ async function runHandler(params: DeliverParams, call: Call, abort: AbortControl
     durationMs: monotonicMs() - startedAt,
   });
   return { outcome, ended };
+}
+
+// Of a transaction nothing is settled before its end; of a single message, nothing but its outcome.
+function outcomesOf({ kind, atomically }: Handler, { messages }: Call): EachOutcomes | undefined {
+  return kind === "each" && atomically === undefined && messages.length > 1
+    ? new EachOutcomes(messages.length)
+    : undefined;
 }
 
 // It keeps its slot until it ends (D11).

@@ -10,6 +10,7 @@ import { type Atomically, handleAtomically, inSavepoint } from "./atomic.js";
 import { batchIdsOf, type Call } from "./call.js";
 import { progressOf } from "./call-progress.js";
 import type { Delivery } from "./delivery.js";
+import { EachOutcomes } from "./each-outcomes.js";
 import type { BatchContext, BatchHandler, MessageHandler } from "./handler.js";
 import { checkDelay, Gathered, type Outcome, outcomeOfError, outcomeOfResult } from "./outcome.js";
 
@@ -38,6 +39,8 @@ export interface HandleParams {
   readonly tx?: SqlExecutor | undefined;
   /** Of a queue with `orderBy`: calls come one after another, and with `block` none comes after a failed one (J10). */
   readonly inOrder?: "block" | "skip" | undefined;
+  /** Where an `each` call that is no transaction notes how far it has come. */
+  readonly outcomes?: EachOutcomes | undefined;
 }
 
 export async function handle(params: HandleParams, call: Call): Promise<Outcome> {
@@ -109,15 +112,15 @@ async function handleEach(
   { call: handler, limit }: Extract<Handler, { kind: "each" }>,
   call: Call,
 ): Promise<Outcome> {
-  const outcomes: Outcome[] = [];
-  const count = call.messages.length;
+  const outcomes = params.outcomes ?? new EachOutcomes(call.messages.length);
   let blocked = false;
   // The limit is the listener's, shared by its batches, first come, first served: calls never exceed `concurrency` (D7).
   const handleNext = async (_: unknown, index: number) => {
     if (params.signal.aborted || blocked) return;
     params.onStart();
+    outcomes.begin(index);
     const outcome = await handleOne(params, handler, call, index);
-    outcomes[index] = outcome;
+    outcomes.end(index, outcome);
     blocked ||= blocks(params, outcome);
   };
   // In a transaction one after another, within one turn of the limit: its savepoints cannot overlap.
@@ -125,10 +128,7 @@ async function handleEach(
     await limit(() => inOrder(call.messages.keys(), (index) => handleNext(undefined, index)));
   else if (params.inOrder === undefined) await limit.map(call.messages, handleNext);
   else for (const index of call.messages.keys()) await limit(handleNext, undefined, index);
-  if (count === 1) return outcomes[0] ?? notStarted;
-  const gathered = new Gathered();
-  for (let index = 0; index < count; index += 1) gathered.add(outcomes[index] ?? notStarted, index, index + 1);
-  return gathered.result(count);
+  return outcomes.result();
 }
 
 async function inOrder(indexes: Iterable<number>, step: (index: number) => Promise<void>): Promise<void> {

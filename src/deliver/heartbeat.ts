@@ -4,6 +4,7 @@ import type { Lease } from "../batch/batch.js";
 import type { Instrument } from "../instrument.js";
 import type { Service } from "../service.js";
 import { jitterDown, monotonicMs, pause, within } from "../time.js";
+import type { Finished } from "./finished.js";
 import type { InFlight } from "./in-flight.js";
 
 const sessionAnswersWithinMs = 1_500;
@@ -13,6 +14,7 @@ export interface HeartbeatParams {
   /** The LISTEN session, which no busy pool can delay; undefined while it is down. */
   readonly session: () => ListenSession | undefined;
   readonly inFlight: InFlight;
+  readonly finished: Finished;
   readonly instrument: Instrument;
   readonly heartbeatMs: number;
 }
@@ -51,7 +53,7 @@ export class Heartbeat implements Service {
 
   /** One heartbeat now. Never rejects. */
   async beat(): Promise<void> {
-    const { inFlight, instrument } = this.#params;
+    const { inFlight, instrument, finished } = this.#params;
     const leases = inFlight.leases();
     if (leases.length === 0) return;
     try {
@@ -60,6 +62,8 @@ export class Heartbeat implements Service {
       for (const { queue, id } of inFlight.apply(leases, answers, askedAt)) {
         instrument.emit("leaseLost", { queue, batchId: id });
       }
+      // After the answer: a row that is being settled is skipped by a heartbeat, and time and again it would look abandoned.
+      await finished.settle();
     } catch (error) {
       instrument.emit("error", { part: "heartbeat", error });
     }

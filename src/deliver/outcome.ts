@@ -111,6 +111,12 @@ export function excused(outcome: Outcome): Outcome {
   return { ...rest, failed: new Map(), kept: new Set([...outcome.kept, ...outcome.failed.keys()]) };
 }
 
+/** The outcome without what was given up and is in the dead letters already. */
+export function withoutBuried(outcome: Outcome, buried: ReadonlySet<number>): Outcome {
+  if (outcome.kind !== "partial" || buried.size === 0) return outcome;
+  return { ...outcome, rejected: new Map([...outcome.rejected].filter(([index]) => !buried.has(index))) };
+}
+
 /** @throws TypeError */
 export function checkDelay(what: string, ms: unknown): asserts ms is number {
   if (!isDelay(ms)) throw notADelay(what, ms);

@@ -99,6 +99,21 @@ export class Settler {
     return true;
   }
 
+  /**
+   * Some messages leave a batch whose handler still runs. Tried once, and no loss is told: the heartbeats go on, and say so.
+   * Answers whether it was written.
+   */
+  async partOfRunning(batch: Batch, settlement: Omit<PartialSettlement, "lease">): Promise<boolean> {
+    try {
+      if ((await this.#backend.settlePart({ lease: batch, ...settlement })) === undefined) return false;
+    } catch (error) {
+      this.#instrument.emit("error", { part: "settling", error });
+      return false;
+    }
+    for (const { reason, error } of settlement.dead) this.#noteDead(batch, reason, error);
+    return true;
+  }
+
   async #writeAcks(): Promise<void> {
     this.#writing = true;
     while (this.#waiting.length > 0) {

@@ -146,6 +146,25 @@ test("R3 kill -9 in the middle: its batches run on the other node long before th
   await isEmpty(queue);
 });
 
+test("D3 kill -9 in the middle of an each call: what had ended by the last heartbeat does not run again", {
+  timeout: 60_000,
+}, async (t) => {
+  const queue = "killed-each";
+  const settings = { queue, pollMs: 500, heartbeatMs: 200, eachButEndless: 3, options: { orphanAfterMs: 2_000 } };
+  const victim = await startWorker(t, settings);
+  await pool.query("select postrider.publish($1, $2)", [queue, JSON.stringify(upTo(5).map((n) => ({ n })))]);
+  await eventually(async () => (await batchesOf(pool, queue))[0]?.message_count === 2);
+  assert.deepEqual(
+    said(victim, "handling").map(({ numbers }) => numbers),
+    [[0], [1], [2], [3]],
+  );
+  await victim.kill();
+  const other = await startWorker(t, { ...settings, eachButEndless: 0 });
+  assert.deepEqual((await other.waitFor("handling")).numbers, [3]);
+  assert.deepEqual((await other.waitFor("handling")).numbers, [4]);
+  await isEmpty(queue);
+});
+
 for (const [ending, signal] of [
   ["is killed", "SIGKILL"],
   ["stops", "SIGTERM"],

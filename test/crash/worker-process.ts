@@ -16,6 +16,8 @@ export interface WorkerSettings {
   /** How long a handler takes; it ends early only when told to `end`, never by its signal. */
   readonly handlerMs?: number;
   readonly stopWithinMs?: number;
+  /** Messages come one by one, and the handler of this one never ends. */
+  readonly eachButEndless?: number;
   /** Every handler throws. */
   readonly fails?: boolean;
 }
@@ -41,13 +43,20 @@ mq.on("listenerUp", () => report("listenerUp"));
 mq.on("retried", () => report("retried"));
 mq.on("leaseLost", ({ batchId }) => report("leaseLost", { batchId }));
 mq.on("recovered", (recovery) => report("recovered", { ...recovery }));
-mq.queue(queue).listen(async (messages, { ids, attempt }) => {
+const handleOne = async (message: unknown) => {
+  const { n } = message as TestMessage;
+  report("handling", { numbers: [n] });
+  if (n === settings.eachButEndless) await end;
+};
+const handle = async (messages: readonly unknown[], { ids, attempt }: { ids: readonly string[]; attempt: number }) => {
   const at = performance.timeOrigin + performance.now();
   report("handling", { at, numbers: (messages as TestMessage[]).map(({ n }) => n), ids, attempt });
   if (handlerMs > 0) await Promise.race([sleep(handlerMs, undefined, { ref: false }), end]);
   report("handled", { ids });
   if (settings.fails === true) throw new Error("as the test asked");
-});
+};
+if (settings.eachButEndless === undefined) mq.queue(queue).listen(handle);
+else mq.queue(queue).listen.each(handleOne);
 mq.stopOnSignals(settings.stopWithinMs === undefined ? {} : { timeoutMs: settings.stopWithinMs });
 await mq.start();
 report("started", { pid: process.pid });
