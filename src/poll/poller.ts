@@ -161,10 +161,10 @@ export class Poller implements Service {
     if (first.batches.length > 0) {
       await this.#rise();
       // Look again at once while slots are free: what is there may be more than was asked for.
-      return this.#params.slots.wants().length > 0 ? { ms: 0, otherwise: source } : this.#untilNext();
+      return this.#params.slots.wants().length > 0 ? { ms: 0, otherwise: source } : this.#untilNext(source);
     }
     await this.#fallAsleep();
-    if (this.#asleepIn === undefined || this.#soundAsleep) return this.#untilNext();
+    if (this.#asleepIn === undefined || this.#soundAsleep) return this.#untilNext(source);
     const second = await this.#poll(source, true);
     if (second.batches.length > 0) {
       await this.#rise();
@@ -172,12 +172,12 @@ export class Poller implements Service {
     }
     if (!second.publishing) {
       this.#soundAsleep = true;
-      return this.#untilNext();
+      return this.#untilNext(source);
     }
     // Somebody's publishing transaction is open: 2 ms, growing to 250 ms. Its lock was the notice, not the poll interval.
     const stepMs = doublingMs(this.#publishingSteps, 2, 250);
     this.#publishingSteps += 1;
-    return { ms: Math.min(stepMs, this.#untilNext().ms), otherwise: "notify" };
+    return { ms: Math.min(stepMs, this.#untilNext(source).ms), otherwise: "notify" };
   }
 
   /** C1, for queues that have a free slot and are not held yet. Whatever is new makes C2 and C3 due again. */
@@ -264,10 +264,13 @@ export class Poller implements Service {
     slots.disown((await backend.leasesOf?.(owner)) ?? []);
   }
 
-  #untilNext(): Rest {
+  // Spread once, when the poll interval begins to count: what follows keeps its step, so that an idle node looks no more often
+  // than it promises (W6), and nodes that were woken together do not march together.
+  #untilNext(source: WakeSource): Rest {
     const now = monotonicMs();
     const longest = now < this.#unansweredUntil ? maintainEveryMs : this.#params.pollMs;
-    const poll = jitterDown(Math.min(longest, this.#params.pollMs));
+    const interval = Math.min(longest, this.#params.pollMs);
+    const poll = source === "poll" ? interval : jitterDown(interval);
     // A node without a free slot looks for nothing, so no look of its would ever be full.
     const full = this.#params.slots.wants().length > 0 ? this.#lowWater.fullDueInMs(now) : Number.POSITIVE_INFINITY;
     const due = Math.max(0, Math.min(this.#dueAt - now, full));

@@ -107,8 +107,9 @@ export class Listener implements Service {
   }
 
   async #proveForEver(lost: AbortSignal): Promise<never> {
-    for (;;) {
-      await pause(jitterDown(proveEveryMs), lost);
+    // Spread once: six a minute are what an idle node may send.
+    for (let waitMs = jitterDown(proveEveryMs); ; waitMs = proveEveryMs) {
+      await pause(waitMs, lost);
       await this.#prove(lost);
     }
   }

@@ -49,9 +49,11 @@ test("W3 falling asleep is C1, then a look with C2 and the due time; sound aslee
     { maintain: true, fallingAsleep: false },
     { maintain: true, fallingAsleep: true },
   ]);
-  const { ms } = await poller.round({ source: "poll", marked: false });
-  assert.equal(requests.length, 3);
-  assert.ok(ms > 40_000 && ms <= 60_000);
+  const { ms: first } = await poller.round({ source: "notify", marked: false });
+  const { ms: next } = await poller.round({ source: "poll", marked: false });
+  assert.equal(requests.length, 4);
+  assert.ok(first > 40_000 && first <= 60_000);
+  assert.equal(next, 60_000, "W6 spread once, then in step");
 });
 
 test("W3 while a publisher is in flight the node keeps looking, with steps that grow", async () => {
