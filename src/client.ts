@@ -85,7 +85,8 @@ export class Client implements Omit<Runtime, "publishTo"> {
     logEvents(instrument, logger);
   }
 
-  queue(name: string): QueueAccess {
+  // What a client offers may be taken off it, `const { queue } = mq`: functions that know whose they are, no methods.
+  queue = (name: string): QueueAccess => {
     const known = this.#access.get(name);
     if (known !== undefined) return known;
     const definition = this.#queues.get(name);
@@ -107,7 +108,7 @@ export class Client implements Omit<Runtime, "publishTo"> {
     });
     this.#access.set(name, access);
     return access;
-  }
+  };
 
   chain: Runtime["chain"] = async (steps, { tx } = {}) => {
     const isOurs = (to: QueuePublisher) => this.#publishers.of(to.definition) === to;
@@ -161,17 +162,17 @@ export class Client implements Omit<Runtime, "publishTo"> {
 
   transactionState = () => this.#transactions.scope()?.shared;
 
-  async flush(): Promise<void> {
+  flush = async (): Promise<void> => {
     await this.#publishers.flush();
     await this.#waker.drained();
-  }
+  };
 
   lastActivity = (queue: string): Date | undefined => this.#activity.of(this.#queues.get(queue).name);
 
-  health(): Health {
+  health = (): Health => {
     const bufferDepth = [...this.#publishers.bufferDepths().values()].reduce((sum, depth) => sum + depth, 0);
     return { ...this.#life.health(), bufferDepth };
-  }
+  };
 
   metrics = (): Promise<string> => this.#options.registry.metrics();
 

@@ -35,13 +35,9 @@ export class ClientHooks implements Hooks {
     this.#instrument = instrument;
   }
 
-  start(hook: Hook, options?: HookOptions): () => void {
-    return this.#register("start", hook, options);
-  }
+  readonly start = (hook: Hook, options?: HookOptions) => this.#register("start", hook, options);
 
-  stop(hook: Hook, options?: HookOptions): () => void {
-    return this.#register("stop", hook, options);
-  }
+  readonly stop = (hook: Hook, options?: HookOptions) => this.#register("stop", hook, options);
 
   /** Runs them one after another, ascending, ties by name. One that fails is told, and the rest run. Never rejects. */
   async run(when: "start" | "stop"): Promise<void> {
