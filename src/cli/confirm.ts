@@ -5,7 +5,14 @@ import { createInterface } from "node:readline/promises";
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${question} Type yes: `);
-  terminal.close();
-  return answer.trim() === "yes";
+  try {
+    return (await terminal.question(`${question} Type yes: `)).trim() === "yes";
+  } catch (error) {
+    // Ctrl-C and Ctrl-D are an answer too.
+    if ((error as { code?: unknown }).code !== "ABORT_ERR") throw error;
+    process.stderr.write("\n");
+    return false;
+  } finally {
+    terminal.close();
+  }
 }

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError } from "commander";
+import { surviveBrokenPipes } from "./broken-pipe.js";
 import { errorLine } from "./error-line.js";
 
 /** A subcommand before it is loaded: enough for the list in the help text. */
@@ -53,6 +54,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
 };
 
+surviveBrokenPipes([process.stdout, process.stderr]);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -77,10 +79,14 @@ async function program(args: readonly string[]): Promise<Command> {
     .addHelpText("after", "\nExit codes: 0 done; 1 failed, or a check found something; 2 wrong usage.");
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = name === asked ? await load() : new Command(name);
-    program.addCommand(command.copyInheritedSettings(program).summary(summary));
-    for (const subcommand of command.commands) subcommand.copyInheritedSettings(program);
+    program.addCommand(inherit(command, program, name).summary(summary));
+    for (const subcommand of command.commands) inherit(subcommand, program, `${name} ${subcommand.name()}`);
   }
   return program;
+}
+
+function inherit(command: Command, program: Command, path: string): Command {
+  return command.copyInheritedSettings(program).showHelpAfterError(`(see postrider ${path} --help)`);
 }
 
 function packageVersion(): string {

@@ -17,6 +17,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
+  /** Nobody reads its standard output: the pipe is closed before anything is written to it. */
+  readonly unread?: boolean;
 }
 
 /** How a process ended. */
@@ -54,7 +56,7 @@ const flags = [
 /** Starts `file`, a path or a `file:` URL, as a node process. It is killed at the latest when this process ends. */
 export function startProcess(file: string | URL, options: ProcessOptions = {}): TestProcess {
   const path = file instanceof URL || file.startsWith("file:") ? fileURLToPath(file) : file;
-  const { args = [], env = {}, ...rest } = options;
+  const { args = [], env = {}, unread = false, ...rest } = options;
   const child = spawn(process.execPath, [...flags, path, ...args], {
     ...rest,
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...env },
@@ -67,6 +69,7 @@ export function startProcess(file: string | URL, options: ProcessOptions = {}): 
   child.stdout?.setEncoding("utf8").on("data", (text) => {
     output += text;
   });
+  if (unread) child.stdout?.destroy();
   child.stderr?.setEncoding("utf8").on("data", (text) => {
     output += text;
   });
