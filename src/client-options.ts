@@ -2,6 +2,7 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import type { Backend } from "./backend/backend.js";
+import { assertAddress } from "./backend/postgres/address.js";
 import type { PostgresPool } from "./backend/postgres/connection-options.js";
 import { PostriderError } from "./errors.js";
 import type { Logger } from "./instrument.js";
@@ -74,6 +75,14 @@ export function resolveClientOptions(given: ClientOptions, queues: readonly Queu
   const { preparedStatements: named = false } = options;
   if (typeof named !== "boolean") throw badOption(`preparedStatements must be true or false, found ${String(named)}`);
   if (sources.length > 1) throw badOption(`${sources.join(" and ")} exclude each other: give one of them`);
+  for (const key of ["connectionString", "listenConnectionString"] as const) {
+    const address: unknown = options[key];
+    // "" is what an unset variable of some deployments reads as: nothing is known yet.
+    if (address === undefined || address === "" || (key === "connectionString" && typeof address === "function"))
+      continue;
+    if (typeof address !== "string") throw badOption(`${key} must be a text, found ${typeof address}`);
+    assertAddress(key, address);
+  }
   const resolved = {
     ...options,
     schema: options.schema ?? "postrider",

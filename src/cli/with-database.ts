@@ -1,5 +1,6 @@
 /** Where a command's database is: said on the command line, in `DATABASE_URL`, or embedded. */
 import { Command } from "commander";
+import { assertAddress } from "../backend/postgres/address.js";
 import { PostriderError } from "../errors.js";
 
 /** Options that every command with a database has. */
@@ -20,14 +21,17 @@ export function databaseCommand(name: string): Command {
 /**
  * Runs `work` with the database's address; an embedded server runs as long as it does.
  *
- * @throws PostriderError `ERR_NO_DATABASE` where no address is known
+ * @throws PostriderError `ERR_NO_DATABASE` where no address is known, `ERR_CLIENT_OPTIONS` where it is none
  */
 export async function withDatabase<T>(
   options: DatabaseOptions,
   work: (connectionString: string) => Promise<T>,
 ): Promise<T> {
   const given = options.databaseUrl ?? process.env.DATABASE_URL;
-  if (given !== undefined && given !== "") return await work(given);
+  if (given !== undefined && given !== "") {
+    assertAddress(options.databaseUrl === undefined ? "DATABASE_URL" : "--database-url", given);
+    return await work(given);
+  }
   if (options.embedded !== true) {
     throw new PostriderError("ERR_NO_DATABASE", "neither --database-url nor DATABASE_URL says where the database is");
   }

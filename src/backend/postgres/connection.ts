@@ -2,6 +2,7 @@
 import pg from "pg";
 import { PostriderError } from "../../errors.js";
 import { atMost } from "../../time.js";
+import { assertAddress } from "./address.js";
 import type { ConnectionOptions } from "./connection-options.js";
 import { endsConnection, NotConnected } from "./sqlstate.js";
 
@@ -20,6 +21,8 @@ const closeWithinMs = 1_000;
 /** The calls of functions are shorter. An insert of fifty rows has as many texts as row counts, each plan a quarter of a MiB. */
 const maxNamedLength = 500;
 const ignore = () => undefined;
+/** What a function found: in the default client that of the environment. */
+const foundAddress = "the database's address (DATABASE_URL, where nothing else was given)";
 
 export class Connections {
   readonly #options: ConnectionOptions;
@@ -134,7 +137,10 @@ export class Connections {
   #address(): string {
     const { connectionString } = this.#options;
     const address = typeof connectionString === "function" ? connectionString() : connectionString;
-    if (address !== undefined && address !== "") return address;
+    if (address !== undefined && address !== "") {
+      assertAddress(typeof connectionString === "function" ? foundAddress : "connectionString", address);
+      return address;
+    }
     throw new PostriderError(
       "ERR_NO_DATABASE",
       "no database address: set DATABASE_URL, or pass connectionString or pool to createClient",
