@@ -23,7 +23,7 @@ export interface QueueAccess {
   size(): Promise<QueueSize>;
   /** Deletes what waits, delayed batches included, not what is in flight; how many batches. */
   clear(): Promise<number>;
-  /** Deletes one waiting batch; false when it is in flight or gone. */
+  /** Deletes one waiting batch; false when it is in flight or gone. @throws PostriderError `ERR_CLIENT_OPTIONS` for no id */
   cancel(which: { readonly batchId: string }): Promise<boolean>;
 }
 

@@ -1,11 +1,18 @@
 /** An error as one line for people: its code, what happened, and what to do about it. */
 import { errorTable, PostriderError } from "../errors.js";
 
+/** What a command line has other words for than a program. */
+const adviceHere: Partial<Record<string, string>> = {
+  ERR_NO_DATABASE: "set DATABASE_URL, or say --database-url <url>, or --embedded where the command has it",
+};
+
 /** One line without a stack. An error of postrider ends with the advice of the error table. */
 export function errorLine(error: unknown): string {
   if (error instanceof PostriderError) {
-    const { advice } = errorTable[error.code];
-    return `${error.code}: ${oneLine(error.message)}. What to do: ${advice}`;
+    const said = oneLine(error.message);
+    const advice = adviceHere[error.code] ?? errorTable[error.code].advice;
+    const end = /[?!]$/.test(said) ? "" : ".";
+    return `${error.code}: ${said}${said.includes(advice) ? "" : `${end} What to do: ${advice}`}`;
   }
   if (!(error instanceof Error)) return `error: ${oneLine(String(error))}`;
   // A host with two addresses fails with both failures and no message of its own.
@@ -20,9 +27,9 @@ export function errorLine(error: unknown): string {
   return `${isNamed ? `${code}: ` : "error: "}${oneLine(message)}`;
 }
 
-// The two packages of codegen are optional, because a production install does not generate.
+// The packages of codegen are optional, because a production install does not generate.
 function neededWith(missing: string): string {
-  const ofCodegen = ["ts-morph", "json-schema-to-typescript"];
+  const ofCodegen = ["ts-morph", "json-schema-to-typescript", "redos-detector"];
   return ofCodegen.includes(missing) ? ofCodegen.join(" ") : missing;
 }
 

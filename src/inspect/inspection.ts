@@ -1,6 +1,7 @@
 /** `mq.inspect`: what waits, what died, and what to do about it. */
 import type { DeadLetterView, Depth, Inspector, NodeView, StoredBatch, Unconsumable } from "../backend/inspector.js";
 import type { ScheduleBook, ScheduleView } from "../backend/schedule-book.js";
+import { assertChosen } from "./inspect-options.js";
 import { type PortionedOptions, type PortionedResult, portioned, portionedWork } from "./portioned.js";
 
 /** Which dead letters. */
@@ -12,12 +13,18 @@ export interface DeadLetterFilter {
 export interface Inspection {
   /** Counts up to 10,000 per queue and status, with the age of the oldest that waits. */
   depths(): Promise<readonly Depth[]>;
-  /** The next batches of a queue, in the order in which they would be claimed. Default: pending ones, 20. */
+  /**
+   * The next batches of a queue, in the order in which they would be claimed. Default: pending ones, 20.
+   * @throws PostriderError `ERR_CLIENT_OPTIONS`
+   */
   peek(
     queue: string,
     options?: { readonly status?: StoredBatch["status"]; readonly limit?: number },
   ): Promise<readonly StoredBatch[]>;
-  /** Dead letters, oldest first, at most 1,000 or `limit`; `afterDeadId` goes on behind one. With error and remaining steps. */
+  /**
+   * Dead letters, oldest first, at most 1,000 or `limit`; `afterDeadId` goes on behind one. With error and remaining steps.
+   * @throws PostriderError `ERR_CLIENT_OPTIONS`
+   */
   dead(
     queue: string,
     options?: DeadLetterFilter & { readonly limit?: number; readonly afterDeadId?: string },
@@ -43,8 +50,14 @@ export interface Inspection {
 export function inspectionOf(inspector: Inspector, schedules: ScheduleBook): Inspection {
   return Object.freeze({
     depths: () => inspector.depths(),
-    peek: (queue, { status = "pending", limit } = {}) => inspector.peek(queue, status, limit),
-    dead: (queue, options = {}) => inspector.dead({ ...options, queue }),
+    peek: async (queue, options = {}) => {
+      assertChosen(queue, options);
+      return await inspector.peek(queue, options.status ?? "pending", options.limit);
+    },
+    dead: async (queue, options = {}) => {
+      assertChosen(queue, options);
+      return await inspector.dead({ ...options, queue });
+    },
     redrive: async (queue, options = {}) => {
       return await portioned(
         inspector,

@@ -2,6 +2,7 @@
 import type { DeadFilter, Inspector } from "../backend/inspector.js";
 import { PostriderError } from "../errors.js";
 import { monotonicMs, pause } from "../time.js";
+import { assertChosen } from "./inspect-options.js";
 
 /** Letters of one statement. */
 const portionLetters = 500;
@@ -32,14 +33,12 @@ type Work = PortionedOptions & { readonly filter: Omit<DeadFilter, "limit"> };
 /** @throws PostriderError `ERR_CLIENT_OPTIONS` */
 export function portionedWork(queue: string, options: PortionedOptions & Omit<DeadFilter, "limit" | "queue">): Work {
   const { deadIds, reasons, ...how } = options;
-  const check = (option: "limit" | "ratePerSecond", min: number) => {
-    const value = how[option];
-    if (value === undefined || (Number.isFinite(value) && value >= min)) return;
-    const message = `queue "${queue}": ${option} must be a number of at least ${min}, found ${String(value)}`;
+  assertChosen(queue, options);
+  const { ratePerSecond: rate } = how;
+  if (rate !== undefined && !(Number.isFinite(rate) && rate >= 0.001)) {
+    const message = `queue "${queue}": ratePerSecond must be a number of at least 0.001, found ${String(rate)}`;
     throw new PostriderError("ERR_CLIENT_OPTIONS", message, { details: { queue } });
-  };
-  check("limit", 0);
-  check("ratePerSecond", 0.001);
+  }
   const filter = {
     queue,
     ...(deadIds === undefined ? {} : { deadIds }),

@@ -1,5 +1,6 @@
 /** What a queue's own access can tell and remove (J2). */
 import type { Inspector } from "../backend/inspector.js";
+import { assertId } from "./inspect-options.js";
 
 export function queueUpkeep(inspector: Inspector, queue: string) {
   return {
@@ -9,6 +10,9 @@ export function queueUpkeep(inspector: Inspector, queue: string) {
       return { pending, delayed, processing };
     },
     clear: () => inspector.clear(queue),
-    cancel: ({ batchId }: { readonly batchId: string }) => inspector.cancel(queue, batchId),
+    cancel: async ({ batchId }: { readonly batchId: string }) => {
+      assertId(queue, "batchId", batchId);
+      return await inspector.cancel(queue, batchId);
+    },
   };
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { errorLine } from "../../src/cli/error-line.js";
+import { PostriderError } from "../../src/errors.js";
 import { testDatabase } from "../support/database.js";
 import { startProcess } from "../support/processes.js";
 
@@ -50,8 +52,26 @@ test("--print needs no database", async () => {
   assert.match(child.output(), /^begin;\ncreate schema if not exists "By Hand";/);
 });
 
+test("an address that is none is said to be one, without what it holds", async () => {
+  const { code, output } = await postrider("status", "--database-url", "mysql://app:secret@db/shop");
+  assert.equal(code, 1);
+  assert.match(output, /^ERR_CLIENT_OPTIONS: --database-url must begin with postgres:.* found "mysql:\/\/…"/);
+  assert.doesNotMatch(output, /secret/);
+});
+
+test("an error line says nothing twice, and ends no question with a full stop", () => {
+  const migrated = new PostriderError("ERR_NOT_MIGRATED", 'schema "x" is missing; run `npx postrider migrate`');
+  assert.equal(errorLine(migrated), 'ERR_NOT_MIGRATED: schema "x" is missing; run `npx postrider migrate`');
+  const near = new PostriderError("ERR_QUEUE_UNDECLARED", 'no queue "a"; did you mean "b"?');
+  assert.match(errorLine(near), /did you mean "b"\? What to do: /);
+  const missing = Object.assign(new Error("Cannot find package 'redos-detector' imported from x"), {
+    code: "ERR_MODULE_NOT_FOUND",
+  });
+  assert.match(errorLine(missing), /npm install --save-dev ts-morph json-schema-to-typescript redos-detector$/);
+});
+
 test("without an address the error says how to give one", async () => {
   const child = startProcess(program, { args: ["migrate"], env: { DATABASE_URL: undefined } });
   assert.deepEqual(await child.ended, { code: 1, signal: null });
-  assert.match(child.output(), /^ERR_NO_DATABASE: .*DATABASE_URL/);
+  assert.match(child.output(), /^ERR_NO_DATABASE: .*DATABASE_URL.*--database-url <url>.*--embedded/);
 });

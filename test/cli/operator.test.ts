@@ -63,6 +63,36 @@ test("J2 dead: listed, shown without what is redacted, put back by reason and nu
   assert.doesNotMatch(JSON.stringify(peeked), /4711/);
 });
 
+test("J2 a dead letter that is not there is named; what is no number of one is wrong usage", async () => {
+  await bury(1, "letters");
+  const [letter] = lines((await run("dead", "list", "letters", "--json")).output);
+  const { code, output } = await run("dead", "show", "letters", "999999999", String(letter?.deadId));
+  assert.deepEqual(
+    [code, output.split("\n").filter((line) => !line.startsWith("{"))],
+    [1, ["letters: no dead letter 999999999", ""]],
+  );
+  for (const args of [
+    ["show", "letters", "abc"],
+    ["redrive", "letters", "-5"],
+    ["list", "letters", "--after", "x"],
+  ]) {
+    const wrong = await run("dead", ...args);
+    assert.equal(wrong.code, 2, wrong.output);
+    assert.match(wrong.output, new RegExp(`\\(see postrider dead ${args[0]} --help\\)`));
+  }
+  assert.equal((await run("dead", "purge", "letters", "--yes")).code, 0);
+});
+
+test("a reader that is gone, as with head -1, ends no command and brings no stack", async () => {
+  await bury(50, "letters");
+  const env = { DATABASE_URL: connectionString };
+  const list = startProcess(program, { args: ["dead", "list", "letters", "--json"], env, unread: true });
+  assert.deepEqual([await list.ended, list.output()], [{ code: 0, signal: null }, ""]);
+  const redrive = startProcess(program, { args: ["dead", "redrive", "letters", "--json"], env, unread: true });
+  assert.deepEqual([await redrive.ended, redrive.output()], [{ code: 0, signal: null }, ""]);
+  assert.deepEqual((await run("dead", "list", "letters", "--json")).output, "");
+});
+
 test("J7 pause and resume are seen in status; a queue nobody knows is refused, with a near name", async () => {
   const paused = async () => {
     const { output } = await run("status", "--json");

@@ -121,3 +121,31 @@ onBothBackends(db, "J7 a paused queue is claimed by nobody; what is in flight go
   await on.client({ queues }).inspect.resume("paused");
   await eventually(() => seen.length === 3);
 });
+
+onBothBackends(
+  db,
+  "J2 what cannot be asked for is refused alike, with the value and what is allowed",
+  async (_, on) => {
+    const { inspect, queue } = on.client({ queues: [testQueue("asked")] });
+    const refused = (message: RegExp) => ({ code: "ERR_CLIENT_OPTIONS", message });
+    for (const id of ["abc", "-1", "1.5", "", "9223372036854775808"]) {
+      const message = new RegExp(`queue "asked": \\w+: expected an id, .* found "${id}"`);
+      await assert.rejects(inspect.dead("asked", { deadIds: [id] }), refused(message));
+      await assert.rejects(inspect.dead("asked", { afterDeadId: id }), refused(message));
+      await assert.rejects(inspect.redrive("asked", { deadIds: [id] }), refused(message));
+      await assert.rejects(inspect.purge("asked", { deadIds: [id] }), refused(message));
+      await assert.rejects(queue("asked").cancel({ batchId: id }), refused(message));
+    }
+    await assert.rejects(inspect.peek("asked", { limit: -1 }), refused(/limit must be a whole number .* found -1/));
+    await assert.rejects(inspect.dead("asked", { limit: 0.5 }), refused(/limit must .* found 0.5/));
+    await assert.rejects(
+      inspect.peek("asked", { status: "dead" as never }),
+      refused(/"pending", "delayed".* found "dead"/),
+    );
+    await assert.rejects(
+      inspect.dead("asked", { reasons: ["bad" as never] }),
+      refused(/"attempts", "crash".* found "bad"/),
+    );
+    assert.deepEqual(await inspect.dead("asked", { deadIds: ["9223372036854775807"], limit: 0 }), []);
+  },
+);

@@ -6,7 +6,7 @@ import { confirm } from "../confirm.js";
 import { firstLine, printColumns, printJson } from "../print.js";
 import { progressBar } from "../progress-bar.js";
 import { shownBatch } from "../shown-batch.js";
-import { wholeNumber } from "../whole-number.js";
+import { deadId, deadIds, wholeNumber } from "../whole-number.js";
 import { type DatabaseOptions, databaseCommand } from "../with-database.js";
 import { withInspection } from "../with-inspection.js";
 
@@ -24,13 +24,15 @@ export function deadCommand(): Command {
   return new Command("dead")
     .description("Look at the dead letters of a queue, put them back, or delete them.")
     .addCommand(
-      filtered("list", "List dead letters, oldest first.").option("--after <deadId>", "behind this one").action(list),
+      filtered("list", "List dead letters, oldest first.")
+        .option("--after <deadId>", "behind this one", deadId)
+        .action(list),
     )
     .addCommand(
       databaseCommand("show")
         .description("Print dead letters whole, one JSON object a line: messages, error, history, remaining steps.")
         .argument("<queue>", "name of the queue")
-        .argument("<deadIds...>", "which of them")
+        .argument("<deadIds...>", "which of them", deadIds)
         .action(show),
     )
     .addCommand(
@@ -65,7 +67,7 @@ function filtered(name: string, description: string): Command {
 
 function portionedCommand(name: string, description: string): Command {
   return filtered(name, description)
-    .argument("[deadIds...]", "only these")
+    .argument("[deadIds...]", "only these", deadIds, [])
     .option("--rate <count>", "at most this many a second", wholeNumber);
 }
 
@@ -101,7 +103,10 @@ async function show(queue: string, deadIds: string[], flags: DatabaseOptions): P
     const redact = await redacted(queue);
     const letters = await inspect.dead(queue, { deadIds });
     for (const letter of letters) process.stdout.write(`${JSON.stringify(shownBatch(letter, redact))}\n`);
-    if (letters.length < deadIds.length) process.exitCode = 1;
+    const missing = deadIds.filter((id) => !letters.some((letter) => letter.deadId === id));
+    if (missing.length === 0) return;
+    process.stderr.write(`${queue}: no dead letter ${missing.join(", ")}\n`);
+    process.exitCode = 1;
   });
 }
 
