@@ -1,11 +1,13 @@
 /** Gathers what several consuming processes handled. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Span } from "./systems/command.js";
 import type { SystemProcess } from "./systems/system-process.js";
 
 export interface Collected {
   readonly messages: number;
   readonly calls: number;
   readonly latencies: readonly number[];
+  readonly spans: readonly Span[];
   /** How often a message was handled more than once. */
   readonly duplicates: number;
   /** What the busiest process handled, as a multiple of an even share. */
@@ -29,6 +31,7 @@ export async function collect(
   const handled = consumers.map(() => 0);
   const seen = new Set<string>();
   const latencies: number[] = [];
+  const spans: Span[] = [];
   let [messages, calls, firstAt, lastAt] = [0, 0, Number.POSITIVE_INFINITY, 0];
   while (seen.size < count && performance.now() < endsAt) {
     for (const [index, consumer] of consumers.entries()) {
@@ -37,6 +40,7 @@ export async function collect(
       handled[index] = (handled[index] ?? 0) + report.messages;
       for (const id of report.orderIds) seen.add(id);
       for (const latency of report.latencies) latencies.push(latency);
+      spans.push(...report.spans);
       messages += report.messages;
       calls += report.calls;
       firstAt = Math.min(firstAt, report.firstAt);
@@ -47,5 +51,6 @@ export async function collect(
   if (messages === 0) throw new Error(`nothing was handled in ${limitMs} ms`);
   const share = messages / consumers.length;
   const imbalance = Math.max(...handled) / share;
-  return { messages, calls, latencies, duplicates: messages - seen.size, imbalance, spanMs: lastAt - firstAt, lastAt };
+  const duplicates = messages - seen.size;
+  return { messages, calls, latencies, spans, duplicates, imbalance, spanMs: lastAt - firstAt, lastAt };
 }

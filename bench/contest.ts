@@ -31,6 +31,37 @@ export function lasting(
   };
 }
 
+/**
+ * The contender of a system that needs several processes, which stay, their code compiled; their connections are new for each
+ * measurement, for those of all contenders together would be more than the server allows.
+ */
+export function recurring(
+  bench: Bench,
+  entry: SystemEntry,
+  { count, ...options }: ContestOptions & { readonly count: number },
+  measure: (systems: readonly SystemProcess[]) => Promise<Sample>,
+): Contender {
+  let processes: readonly SystemProcess[] = [];
+  return {
+    name: entry.title,
+    mayFail: entry.isPeer === true,
+    measure: async () => {
+      if (processes.length === 0) {
+        const all = { connectionString: bench.connectionString, ...options };
+        processes = await Promise.all(Array.from({ length: count }, () => startSystem(entry, all)));
+        await processes[0]?.prepare();
+      }
+      await Promise.all(processes.map((process) => process.open()));
+      try {
+        return await measure(processes);
+      } finally {
+        await Promise.all(processes.map((process) => process.close()));
+      }
+    },
+    close: async () => void (await Promise.all(processes.map((process) => process.stop()))),
+  };
+}
+
 /** The contender of a system whose processes are new for each measurement. `start` makes one more; all are stopped at the end. */
 export function fresh(
   bench: Bench,

@@ -15,6 +15,7 @@ export interface Measurement {
 }
 
 export interface JudgedPledge extends Pledge {
+  readonly better: "more" | "less";
   /** The ratio, or the value where the pledge is absolute. */
   readonly measured: number;
   readonly kept: boolean;
@@ -83,6 +84,7 @@ async function measureOnce(run: Run, { counts, unit, tell }: MeasureOnce): Promi
   if (run.hasFailed) return;
   try {
     const sample = await run.contender.measure();
+    if (!Number.isFinite(sample.value)) throw new Error("too little happened to measure it");
     tell(`${rounded(sample.value)} ${unit}`);
     if (counts) run.samples.push(sample);
   } catch (error) {
@@ -116,5 +118,7 @@ function judge(pledge: Pledge, usual: "more" | "less", all: readonly Measurement
   if (pledge.against !== undefined && others.length === 0) return [];
   const best = better === "more" ? Math.max(...others) : Math.min(...others);
   const measured = pledge.against === undefined ? figureOf(own) : figureOf(own) / best;
-  return [{ ...pledge, measured, kept: better === "more" ? measured >= pledge.bound : measured <= pledge.bound }];
+  return [
+    { ...pledge, better, measured, kept: better === "more" ? measured >= pledge.bound : measured <= pledge.bound },
+  ];
 }

@@ -53,7 +53,8 @@ export function describeMachine(): Readonly<Record<string, unknown>> {
 export function currentCommit(): string {
   const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
   try {
-    const isChanged = git("status", "--porcelain", "--", "src", "migrations", "generated", "bench") !== "";
+    const isChanged =
+      git("status", "--porcelain", "--", "src", "migrations", "generated", "bench", ":!bench/results") !== "";
     return `${git("rev-parse", "--short", "HEAD")}${isChanged ? ", with changes that are not committed" : ""}`;
   } catch {
     return "unknown";
@@ -73,21 +74,29 @@ export function tableOf({ title, unit, repeats, measurements, winner, pledges }:
       ...also.map((name) => rounded(more[name] ?? Number.NaN)),
     ]);
   }
-  return [table.toString(), ...pledges.map((pledge) => `  ${pledgeText(pledge)}`)].join("\n");
+  return [
+    table.toString(),
+    ...pledges.map((pledge) => `  ${pledge.kept ? "held" : "NOT HELD"}: ${pledgeText(pledge)}`),
+  ].join("\n");
 }
 
-/** One pledge and what came of it. */
-export function pledgeText({ contender, of, against, bound, better, measured, kept }: JudgedPledge): string {
-  const what = of === undefined ? contender : `${contender}, ${of},`;
-  const than =
-    against === undefined ? "" : ` of ${against.length === 1 ? against[0] : `the best of ${against.join(", ")}`}`;
-  const direction = better === undefined ? "pledged" : better === "more" ? "at least" : "at most";
-  return `${kept ? "kept" : "NOT KEPT"}: ${what} ${rounded(measured)}${than === "" ? "" : " times that"}${than}; ${direction} ${bound}`;
+/** What was measured for a pledge, and how much it may be. */
+export function pledgeText({ contender, of, against, bound, better, measured }: JudgedPledge): string {
+  const what = of === undefined ? contender : `${contender}, ${of}`;
+  const limit = `${better === "more" ? "at least" : "at most"} ${rounded(bound)}`;
+  if (against === undefined) return `${what}: ${rounded(measured)} (${limit})`;
+  const others = against.length === 1 ? against[0] : `the best of ${against.join(", ")}`;
+  return `${what}: ${rounded(measured)} times ${others} (${limit})`;
 }
 
-export async function save(report: Report): Promise<string> {
+/**
+ * @param narrowed - what makes it the result of a part of a scenario only, or of special conditions: it has a file of its own then
+ * @returns the file
+ */
+export async function save(report: Report, narrowed: readonly string[]): Promise<string> {
   await mkdir(resultsFolder, { recursive: true });
-  const file = join(resultsFolder, `${report.scenario}.json`);
+  const parts = [report.scenario, ...narrowed.map((part) => part.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"))];
+  const file = join(resultsFolder, `${parts.join(".")}.json`);
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
   return file;
 }

@@ -12,11 +12,13 @@ export interface RunOptions {
   readonly measureMs: number;
   readonly repeats: number;
   readonly peers: readonly SystemEntry[];
+  /** Of the comparisons only those whose title has this in it. */
+  readonly only?: string;
   /** Simulated round-trip time of the network to the database. */
   readonly rtt?: { readonly minMs: number; readonly maxMs: number };
   readonly note: (text: string) => void;
   /** Told of each comparison when it has been measured. */
-  readonly measured: (result: ComparisonResult) => void;
+  readonly measured: (result: ComparisonResult) => unknown;
 }
 
 /** @param serverUrl - a server on which a database may be made */
@@ -39,10 +41,16 @@ export async function runScenario(
   };
   try {
     const results: ComparisonResult[] = [];
-    for (const comparison of await scenario.prepare(bench)) {
+    const comparisons = await scenario.prepare(bench);
+    const wanted = comparisons.filter(({ title }) => title.includes(options.only ?? ""));
+    if (wanted.length === 0) {
+      const titles = comparisons.map(({ title }) => title).join("; ");
+      throw new Error(`no comparison of ${scenario.name} has "${options.only}" in its title; there are: ${titles}`);
+    }
+    for (const comparison of wanted) {
       note(comparison.title);
       const result = await measure(comparison, { repeats: options.repeats, warmUp: size !== "tiny", note });
-      options.measured(result);
+      await options.measured(result);
       results.push(result);
     }
     return results;

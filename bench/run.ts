@@ -1,18 +1,21 @@
 /** `npm run bench -- <scenario|all>`: measures contenders side by side on one server. */
+import { execFileSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { startEmbeddedPostgres } from "../src/embedded/embedded.js";
+import type { ComparisonResult } from "./measure.js";
 import { positive, range } from "./option-values.js";
 import { savePage } from "./page.js";
 import { currentCommit, describeMachine, describeServer, type Report, save, tableOf } from "./report.js";
-import { type RunOptions, runScenario } from "./run-scenario.js";
+import { runScenario } from "./run-scenario.js";
 import type { Scenario, Size } from "./scenario.js";
 import { installedPeers, nodeOfSystems, postrider } from "./systems/catalogue.js";
 
 interface Options {
   readonly measureMs: number;
   readonly repeats: number;
+  readonly only?: string;
   readonly rtt?: { readonly minMs: number; readonly maxMs: number };
   readonly tiny?: true;
   readonly long?: true;
@@ -42,32 +45,43 @@ async function report(name: string, options: Options, serverUrl: string): Promis
   process.stderr.write(`\n${scenario.name}: ${scenario.description}\n`);
   const peers = options.peers ? installedPeers() : [];
   if (options.peers && peers.length === 0) note("no peers: npm ci --prefix bench/peers");
-  const run: RunOptions = {
-    ...options,
-    size,
-    peers,
-    note,
-    measured: (result) => !options.json && void process.stdout.write(`${tableOf(result)}\n`),
-  };
-  const results = await runScenario(scenario, serverUrl, run);
-  const { measureMs, repeats, rtt } = options;
-  const whole: Report = {
+  const { measureMs, rtt, only } = options;
+  const network = rtt && `${rtt.minMs} to ${rtt.maxMs}`;
+  const narrowed = [only ?? [], network === undefined ? [] : `rtt ${network}`].flat();
+  const conditions: Omit<Report, "results"> = {
     scenario: scenario.name,
     description: scenario.description,
     at: new Date().toISOString(),
     commit: currentCommit(),
     machine: describeMachine(),
     server: await describeServer(serverUrl),
-    settings: { size, measureMs, repeats, ...(rtt && { "rtt, ms": `${rtt.minMs} to ${rtt.maxMs}` }) },
+    settings: { size, measureMs, ...(network && { "network, ms a round trip": network }) },
     systems: Object.fromEntries([postrider, ...peers].map(({ title, version }) => [title, version])),
-    systemsRunOn: nodeOfSystems() === process.execPath ? process.version : "the npm package node in bench/peers",
-    results,
+    systemsRunOn:
+      nodeOfSystems() === process.execPath ? process.version : `${versionOf(nodeOfSystems())}, the npm package node`,
   };
-  if (options.json) process.stdout.write(`${JSON.stringify(whole)}\n`);
-  if (options.save) note(`saved to ${await save(whole)}`);
+  const soFar: ComparisonResult[] = [];
+  // After each comparison: a run of an hour that is broken off has said something.
+  const measured = async (result: ComparisonResult) => {
+    soFar.push(result);
+    if (!options.json)
+      process.stdout.write(`${tableOf(result)}
+`);
+    if (options.save) note(`saved to ${await save({ ...conditions, results: soFar }, narrowed)}`);
+  };
+  const results = await runScenario(scenario, serverUrl, { ...options, size, peers, note, measured });
+  if (options.json)
+    process.stdout.write(`${JSON.stringify({ ...conditions, results } satisfies Report)}
+`);
 }
 
-async function main(name: string, options: Options): Promise<void> {
+function versionOf(node: string): string {
+  return execFileSync(node, ["--version"], { encoding: "utf8" }).trim();
+}
+
+async function main(name: string, given: Options): Promise<void> {
+  // Figures that mean nothing have no place in the report.
+  const options = given.tiny ? { ...given, save: false } : given;
   const names = name === "all" ? await scenarioNames() : [name];
   const server = await startEmbeddedPostgres({ directory: join(import.meta.dirname, "..", ".postrider", "bench") });
   try {
@@ -85,8 +99,9 @@ await new Command("bench")
   .argument("<scenario>", "its name, or all")
   .option("--measure-ms <ms>", "time of one measurement", positive, 2_000)
   .option("--repeats <n>", "measurements of each contender", positive, 5)
+  .option("--only <text>", "of the comparisons, those whose title has this in it")
   .option("--rtt <min-max>", "simulated network: ms added to each round trip to the database", range)
-  .option("--tiny", "seconds in all: shows that it works, and measures nothing")
+  .option("--tiny", "seconds in all: shows that it works, measures nothing, saves nothing")
   .option("--long", "also what takes ten minutes and more")
   .option("--no-peers", "only the product and plain SQL")
   .option("--no-save", "leave bench/results alone")

@@ -1,4 +1,5 @@
 /** What a benchmark is: contenders that do the same job, on the same server, in turn. */
+import type { PromiseName } from "./promises.js";
 import type { SystemEntry } from "./systems/catalogue.js";
 
 /** `tiny` takes seconds and only shows that it works; `long` is for an hour when nobody waits. */
@@ -41,6 +42,8 @@ export interface Contender {
 
 /** What the product promises: a bound of a contender's median, by itself or as a ratio to the best of others. */
 export interface Pledge {
+  /** What of `promises.ts` it judges, alone or with others. */
+  readonly promise?: PromiseName;
   readonly contender: string;
   /** One of `also` instead of the value. */
   readonly of?: string;

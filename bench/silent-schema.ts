@@ -1,8 +1,7 @@
 /** The product's schema once more, under another name, in which nobody is ever notified: what notifications cost is the difference. */
 import pg from "pg";
 import { migrate } from "../src/backend/postgres/migrate.js";
-
-export const silentSchema = "silent";
+import { silentSchema } from "./systems/system.js";
 
 /** Makes it, where it is not there yet. */
 export async function prepareSilentSchema(connectionString: string): Promise<void> {

@@ -18,7 +18,7 @@ export const adapter: Adapter = {
     await runMigrations(client);
     await client.end();
   },
-  open: async ({ connectionString, queues: names }) => {
+  open: async ({ connectionString, queues: names, exclusive }) => {
     // A pool of one's own has to find BullMQ's tables by itself.
     const made = new pg.Pool({ connectionString, max: concurrency, options: "-c search_path=bullmq" });
     // Its documentation takes a pool; its types want an index signature too.
@@ -46,8 +46,9 @@ export const adapter: Adapter = {
       publish: (queue, message) => queueOf(queue).add("order", message),
       publishMany: (queue, messages) => queueOf(queue).addBulk(messages.map((data) => ({ name: "order", data }))),
       consume: async (wanted, handle) => {
-        const share = Math.max(1, Math.floor(concurrency / wanted.length));
+        const share = exclusive === true ? 1 : Math.max(1, Math.floor(concurrency / wanted.length));
         for (const queue of wanted) {
+          if (exclusive === true) await queueOf(queue).setGlobalConcurrency(1);
           const worker = new Worker<OrderPlaced>(queue, async ({ data }) => void (await handle([data])), {
             connection: pool,
             concurrency: share,

@@ -10,7 +10,11 @@ import type { Adapter, SystemOptions } from "../systems/system.js";
 export const adapter: Adapter = {
   prepare: async (options) => {
     const boss = await start(options);
-    for (const queue of options.queues) await boss.createQueue(queue, { notify: options.wake });
+    for (const queue of options.queues)
+      await boss.createQueue(queue, {
+        notify: options.wake,
+        ...(options.exclusive === true ? { policy: "singleton" } : {}),
+      });
     await boss.stop({ graceful: false });
   },
   open: async (options) => {
@@ -27,7 +31,7 @@ export const adapter: Adapter = {
           await boss.work<OrderPlaced>(
             queue,
             {
-              batchSize: 100,
+              batchSize: options.exclusive === true ? 1 : 100,
               burstWhenBatchFull: true,
               pollingIntervalSeconds: 0.5,
             },
@@ -40,8 +44,10 @@ export const adapter: Adapter = {
   },
 };
 
-async function start({ connectionString, wake }: SystemOptions): Promise<PgBoss> {
-  const boss = new PgBoss({ connectionString, max: 10, supervise: false, schedule: false, useListenNotify: wake });
+async function start({ connectionString, wake, exclusive }: SystemOptions): Promise<PgBoss> {
+  // It notifies of new jobs, not of a job's end, and polls less often where it notifies: a queue of one at a time is for polling.
+  const useListenNotify = wake && exclusive !== true;
+  const boss = new PgBoss({ connectionString, max: 10, supervise: false, schedule: false, useListenNotify });
   boss.on("error", () => undefined);
   await boss.start();
   return boss;

@@ -31,7 +31,15 @@ export const scenario: Scenario = {
       contenders: [plainRows, postrider, ...bench.peers].map((entry) =>
         sharing(bench, entry, { processes: tiny ? 2 : 4 }),
       ),
-      pledges: [{ contender: postrider.title, of: "handled more than once", bound: 0, better: "less" }],
+      pledges: [
+        {
+          promise: "consumers-once",
+          contender: postrider.title,
+          of: "handled more than once",
+          bound: 0,
+          better: "less",
+        },
+      ],
     };
     return [scaling, others];
   },

@@ -22,8 +22,8 @@ export const scenario: Scenario = {
           draining(bench, entry, options),
         ),
         pledges: [
-          { contender, against: [plainHundreds.title], bound: 0.6 },
-          { contender, against: peers, bound: 12 },
+          { promise: "drain-plain", contender, against: [plainHundreds.title], bound: 0.6 },
+          { promise: "drain-peers", contender, against: peers, bound: 12 },
           ...(bench.roundTrips() === undefined
             ? []
             : [{ contender, of: "round trips a handler call", bound: 1, better: "less" as const }]),

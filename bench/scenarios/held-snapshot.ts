@@ -26,7 +26,7 @@ export const scenario: Scenario = {
         enduring(bench, { ...postrider, title: held }, true),
         enduring(bench, { ...plainRows, title: "plain SQL, a snapshot held" }, true),
       ],
-      pledges: [{ contender: held, against: [nothing], bound: 3 }],
+      pledges: [{ promise: "held-snapshot", contender: held, against: [nothing], bound: 3 }],
     },
   ],
 };

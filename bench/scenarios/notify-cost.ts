@@ -1,8 +1,8 @@
 /** What it costs publishers that somebody sleeps and wants to be woken. */
 import pg from "pg";
-import { type ContestOptions, fresh, queueNames } from "../contest.js";
+import { type ContestOptions, queueNames, recurring } from "../contest.js";
 import type { Bench, Comparison, Contender, Scenario } from "../scenario.js";
-import { prepareSilentSchema, silentSchema } from "../silent-schema.js";
+import { prepareSilentSchema } from "../silent-schema.js";
 import { plainRows, postrider, type SystemEntry } from "../systems/catalogue.js";
 
 const off = "postrider, notifications off";
@@ -41,7 +41,7 @@ function costing(bench: Bench, load: Load, isSlow: boolean): Comparison {
     connectionString: isSlow ? withSlowFlush(bench.connectionString) : bench.connectionString,
     tuning: { unbuffered: true, maxBatchMessages: 1, poolSize: load.callers },
   };
-  const silent = { ...common, tuning: { ...common.tuning, schema: silentSchema } };
+  const silent = { ...common, tuning: { ...common.tuning, silent: true } };
   const ours = (title: string, options: ContestOptions, sleeper?: string) =>
     publishing(bench, { ...postrider, title }, load, options, sleeper);
   return {
@@ -55,7 +55,10 @@ function costing(bench: Bench, load: Load, isSlow: boolean): Comparison {
       publishing(bench, { ...plainRows, title: "plain SQL, no NOTIFY" }, load, common),
       publishing(bench, { ...plainRows, title: "plain SQL, NOTIFY in the INSERT" }, load, { ...common, wake: true }),
     ],
-    pledges: load.callers * load.processes === 64 ? [{ contender: asleep, against: [off], bound: 0.9 }] : [],
+    pledges:
+      load.callers * load.processes === 64
+        ? [{ promise: "notify-cost", contender: asleep, against: [off], bound: 0.9 }]
+        : [],
   };
 }
 
@@ -66,10 +69,9 @@ function publishing(
   options: ContestOptions,
   sleepsAt?: string,
 ): Contender {
-  return fresh(bench, entry, options, async (start) => {
+  return recurring(bench, entry, { ...options, count: processes }, async (publishers) => {
     const sleeper = sleepsAt === undefined ? undefined : await sleepOn(sleepsAt, options.queues);
-    const publishers = [];
-    for (let index = 0; index < processes; index += 1) publishers.push(await start());
+    // Opens every connection.
     await Promise.all(publishers.map((publisher) => publisher.publish({ callers, ms: 100, size: 1 })));
     const heardBefore = sleeper?.heard() ?? 0;
     const load = { callers, ms: bench.measureMs, size: 1 };

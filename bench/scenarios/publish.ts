@@ -1,25 +1,34 @@
 /** Publishing: one awaiting caller, sixty-four, and in bulk. Every message is validated by the product, by nobody else. */
 import { type ContestOptions, lasting, queueNames } from "../contest.js";
 import type { Bench, Comparison, Pledge, Scenario } from "../scenario.js";
-import { plainHundreds, plainRows, postrider, type SystemEntry } from "../systems/catalogue.js";
+import { plainBare, plainHundreds, plainRows, postrider, type SystemEntry } from "../systems/catalogue.js";
 
 const postriderUnbuffered: SystemEntry = { ...postrider, title: "postrider, buffer: false" };
+
+const rows = [plainBare, plainRows];
 
 export const scenario: Scenario = {
   name: "publish",
   description:
     "One process stores orders of about 600 bytes; nobody consumes. Each caller awaits its publish, which resolves when the order is committed, before it makes the next.",
   prepare: async (bench) => [
-    publishing(bench, "1 awaiting caller", 1, 1, plainRows, [
-      { contender: postrider.title, against: [plainRows.title], bound: 0.7 },
+    publishing(bench, "1 awaiting caller", 1, 1, rows, [
+      { promise: "publish-one", contender: postrider.title, against: [plainBare.title], bound: 0.7 },
     ]),
-    publishing(bench, "64 awaiting callers", 64, 1, plainRows, [
-      { contender: postrider.title, against: [plainRows.title], bound: 8 },
-      { contender: postrider.title, against: ["pg-boss", "graphile-worker"], bound: 80 },
+    publishing(bench, "16 awaiting callers", 16, 1, rows, []),
+    publishing(bench, "64 awaiting callers", 64, 1, rows, [
+      { promise: "publish-64-plain", contender: postrider.title, against: rows.map(({ title }) => title), bound: 8 },
+      { promise: "publish-64-peers", contender: postrider.title, against: ["pg-boss", "graphile-worker"], bound: 80 },
     ]),
-    publishing(bench, "bulk, 4 callers, 100 messages a call", 4, 100, plainHundreds, [
-      { contender: postrider.title, against: [plainHundreds.title], bound: 0.75 },
-    ]),
+    publishing(
+      bench,
+      "bulk, 4 callers, 100 messages a call",
+      4,
+      100,
+      [plainHundreds],
+      [{ promise: "publish-bulk", contender: postrider.title, against: [plainHundreds.title], bound: 0.75 }],
+    ),
+    publishing(bench, "bulk, 4 callers, 10 messages a call", 4, 10, rows, []),
   ],
 };
 
@@ -28,7 +37,7 @@ function publishing(
   title: string,
   callers: number,
   size: number,
-  plain: SystemEntry,
+  plain: readonly SystemEntry[],
   pledges: readonly Pledge[],
 ): Comparison {
   const contender = (entry: SystemEntry, tuning: ContestOptions["tuning"] = {}) =>
@@ -58,7 +67,7 @@ function publishing(
         : [{ contender: postrider.title, of: "round trips a publish", bound: 1, better: "less" as const }]),
     ],
     contenders: [
-      contender(plain),
+      ...plain.map((entry) => contender(entry)),
       contender(postrider),
       ...(bench.size === "tiny" ? [] : [contender(postriderUnbuffered, { unbuffered: true })]),
       ...bench.peers.map((peer) => contender(peer)),

@@ -19,11 +19,10 @@ export const scenario: Scenario = {
       repeats: 3,
       warmUp: false,
       contenders: (bench.size === "tiny" ? [1, 3] : [1, 8]).map((nodes) => racing(bench, nodes)),
-      pledges: [
-        // orphanAfterMs + pollMs + 1 s at the defaults.
-        ...(bench.size === "tiny" ? [] : [1, 8].map((nodes) => ({ contender: titleOf(nodes), bound: 14_000 }))),
-        ...[1, 3, 8].map((nodes) => ({ contender: titleOf(nodes), of: "handled more than once", bound: 0 })),
-      ],
+      pledges: [1, 3, 8].flatMap((nodes) => [
+        { promise: "recovery", contender: titleOf(nodes), bound: 15_000 },
+        { promise: "recovery-once", contender: titleOf(nodes), of: "handled more than once", bound: 0 },
+      ]),
     },
   ],
 };

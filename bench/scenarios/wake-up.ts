@@ -3,13 +3,13 @@ import { collect } from "../collect.js";
 import { type ContestOptions, fresh, queueNames } from "../contest.js";
 import { percentile } from "../percentile.js";
 import type { Bench, Comparison, Contender, Scenario } from "../scenario.js";
-import { prepareSilentSchema, silentSchema } from "../silent-schema.js";
+import { prepareSilentSchema } from "../silent-schema.js";
 import { postrider } from "../systems/catalogue.js";
 
 const ways: readonly { readonly title: string; readonly tuning: ContestOptions["tuning"] }[] = [
   { title: "postrider, notified (looks once a minute)", tuning: { pollMs: 60_000 } },
-  { title: "postrider, not notified, looks every 500 ms", tuning: { pollMs: 500, schema: silentSchema } },
-  { title: "postrider, not notified, looks every 50 ms", tuning: { pollMs: 50, schema: silentSchema } },
+  { title: "postrider, not notified, looks every 500 ms", tuning: { pollMs: 500, silent: true } },
+  { title: "postrider, not notified, looks every 50 ms", tuning: { pollMs: 50, silent: true } },
 ];
 
 export const scenario: Scenario = {

@@ -39,6 +39,13 @@ export const plainHundreds: SystemEntry = {
   version: pgVersion,
 };
 
+export const plainBare: SystemEntry = {
+  name: "plain-bare",
+  title: "plain SQL, a bare two-column table",
+  file: ownFile("plain-bare"),
+  version: pgVersion,
+};
+
 /** The peers that are installed: `npm ci --prefix bench/peers`. */
 export function installedPeers(): readonly SystemEntry[] {
   const titles = { "pg-boss": "pg-boss", "graphile-worker": "graphile-worker", bullmq: "BullMQ on Postgres" };

@@ -61,6 +61,25 @@ function open({ table, messagesPerRow, rowsPerClaim }: PlainOptions, options: Sy
     }
   };
 
+  // One row at a time under a lock that all processes wait for.
+  const workAlone = async (queues: readonly string[], handle: (messages: readonly OrderPlaced[]) => unknown) => {
+    const client = await pool.connect();
+    const one = `delete from ${table} where (queue, id) in
+      (select queue, id from ${table} where queue = $1 order by id limit 1 for update skip locked) returning payload`;
+    while (!isStopped) {
+      let found = 0;
+      for (const queue of queues) {
+        await client.query("select pg_advisory_lock(hashtextextended($1, 0))", [queue]);
+        const { rows } = await client.query<{ payload: string }>(one, [queue]);
+        found += rows.length;
+        if (rows.length > 0) await handle(rows.flatMap(({ payload }) => JSON.parse(payload) as OrderPlaced[]));
+        await client.query("select pg_advisory_unlock(hashtextextended($1, 0))", [queue]);
+      }
+      if (found === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    client.release();
+  };
+
   return {
     publish: (queue, message) => pool.query(insertOne, [queue, JSON.stringify([message])]),
     publishMany: (queue, messages) => {
@@ -74,7 +93,7 @@ function open({ table, messagesPerRow, rowsPerClaim }: PlainOptions, options: Sy
       listening.on("notification", () => ring());
       await listening.connect();
       await listening.query(`listen ${table}`);
-      consuming = work(queues, handle);
+      consuming = options.exclusive === true ? workAlone(queues, handle) : work(queues, handle);
     },
     stop: async () => {
       isStopped = true;

@@ -1,20 +1,18 @@
 /** The product, as it comes: default settings, both validations on. */
-
-import { createRuntime, type QueueDefinition, type QueueSettings } from "postrider";
+import { type Backend, createRuntime, PostgresBackend, type QueueDefinition, type QueueSettings } from "postrider";
 import { queues as declared } from "../../generated/queues.js";
-import type { Adapter, SystemOptions, Tuning } from "./system.js";
+import { type Adapter, type SystemOptions, silentSchema } from "./system.js";
 
 export const adapter: Adapter = {
   // The database of a run is migrated before anything else; queues are recorded by whoever starts first.
   prepare: async () => undefined,
   open: async (options) => {
     const { connectionString, queues, tuning = {} } = options;
-    const { schema, pollMs, poolSize, heartbeatMs, concurrency } = tuning;
+    const { silent, pollMs, poolSize, heartbeatMs, concurrency } = tuning;
     const listening = concurrency === undefined ? {} : { concurrency };
     const client = createRuntime({
-      connectionString,
-      queues: queues.map((queue) => orderQueue(queue, tuning)),
-      ...(schema === undefined ? {} : { schema }),
+      ...(silent === true ? { backend: silentBackend(options) } : { connectionString }),
+      queues: queues.map((queue) => orderQueue(queue, options)),
       ...(pollMs === undefined ? {} : { pollMs }),
       ...(poolSize === undefined ? {} : { poolSize }),
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
@@ -31,13 +29,23 @@ export const adapter: Adapter = {
   },
 };
 
+/** Notifies nobody, and does not ask the database whether to. */
+function silentBackend({ connectionString, tuning = {} }: SystemOptions): Backend {
+  const { poolSize } = tuning;
+  const sized = poolSize === undefined ? {} : { poolSize };
+  return new (class extends PostgresBackend {
+    override async wake(): Promise<void> {}
+  })({ connectionString, schema: silentSchema, ...sized });
+}
+
 /** The example's order queue under another name, with what the scenario varies. */
-function orderQueue(name: SystemOptions["queues"][number], tuning: Tuning): QueueDefinition {
+function orderQueue(name: string, { exclusive = false, tuning = {} }: SystemOptions): QueueDefinition {
   const order = declared.find((queue) => queue.name === "order-placed");
   if (order === undefined) throw new Error("the queue order-placed is gone from generated/queues.js");
   const { maxBatchMessages, orphanAfterMs, unbuffered } = tuning;
   const settings: QueueSettings = {
     ...order.settings,
+    exclusive,
     ...(maxBatchMessages === undefined ? {} : { maxBatchMessages }),
     ...(orphanAfterMs === undefined ? {} : { orphanAfterMs }),
     ...(unbuffered === true ? { buffer: false } : {}),

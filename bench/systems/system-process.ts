@@ -74,6 +74,11 @@ export class SystemProcess {
     await this.#ask({ do: "open" });
   }
 
+  /** Gives back its connections and keeps the process: the next command opens it again. */
+  async close(): Promise<void> {
+    await this.#ask({ do: "close" });
+  }
+
   async publish(wanted: { callers: number; ms: number; size: number }): Promise<Published> {
     return (await this.#ask({ do: "publish", ...wanted })) as Published;
   }
@@ -93,8 +98,8 @@ export class SystemProcess {
     return (await this.#ask({ do: "fill", count })) as number;
   }
 
-  async consume(handleMs = 0): Promise<void> {
-    await this.#ask({ do: "consume", handleMs });
+  async consume(handleMs = 0, spans = false): Promise<void> {
+    await this.#ask({ do: "consume", handleMs, spans });
   }
 
   /** Waits until this process has handled so many messages, or the time is up. */

@@ -1,12 +1,17 @@
 /** What is compared: a way to publish orders and to have them handled. One adapter each, run in processes of their own. */
 import type { OrderPlaced } from "../../generated/index.js";
 
+/** The schema of a postrider that notifies nobody, made by `silent-schema.ts`. */
+export const silentSchema = "silent";
+
 export interface SystemOptions {
   readonly connectionString: string;
   /** Every queue of the scenario. */
   readonly queues: readonly string[];
   /** Whether consumers are to be woken, for systems where that is a choice that costs publishers something. */
   readonly wake: boolean;
+  /** Each queue's messages one at a time, whatever the number of processes. */
+  readonly exclusive?: boolean;
   /** Settings only the product has; the others are tuned as their documentation advises, in their own file. */
   readonly tuning?: Tuning;
 }
@@ -19,8 +24,8 @@ export interface Tuning {
   readonly poolSize?: number;
   readonly heartbeatMs?: number;
   readonly orphanAfterMs?: number;
-  /** Another schema than `postrider`. */
-  readonly schema?: string;
+  /** Notifications switched off, the asking too; needs `silent-schema.ts`. */
+  readonly silent?: boolean;
   /** Every publish is written by its own call. */
   readonly unbuffered?: boolean;
 }

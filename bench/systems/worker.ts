@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { OrderPlaced } from "../../generated/index.js";
 import { order, sentAtOf } from "../order.js";
 import { percentile } from "../percentile.js";
-import type { Command, Handled, Published } from "./command.js";
+import type { Command, Handled, Published, Span } from "./command.js";
 import type { Adapter, System, SystemOptions } from "./system.js";
 
 const [file, json] = process.argv.slice(2) as [string, string];
@@ -15,6 +15,7 @@ let system: System | undefined;
 let published = 0;
 
 const opened = async (): Promise<System> => (system ??= await adapter.open(options));
+const clockMs = () => Number(process.hrtime.bigint()) / 1e6;
 const nextQueue = () => queues[published % queues.length] as string;
 const nextOrder = () => order(`${tag}-${++published}`, process.hrtime.bigint());
 
@@ -79,6 +80,7 @@ let firstAt = 0;
 let lastAt = 0;
 let latencies: number[] = [];
 let orderIds: string[] = [];
+let spans: Span[] = [];
 let cpu = process.cpuUsage();
 let waiting: { readonly count: number; readonly reached: () => void } | undefined;
 
@@ -95,12 +97,18 @@ function record(messages: readonly OrderPlaced[]): void {
   if (waiting !== undefined && handled >= waiting.count) waiting.reached();
 }
 
-async function consume({ handleMs }: Command & { do: "consume" }): Promise<void> {
+async function consume({ handleMs, spans: wantsSpans }: Command & { do: "consume" }): Promise<void> {
   const target = await opened();
-  await target.consume(queues, (messages) => {
+  const handle = (messages: readonly OrderPlaced[]) => {
     record(messages);
     return handleMs > 0 ? sleep(handleMs) : undefined;
-  });
+  };
+  const timed = async (messages: readonly OrderPlaced[]) => {
+    const beganAt = clockMs();
+    await handle(messages);
+    spans.push([beganAt, clockMs()]);
+  };
+  await target.consume(queues, wantsSpans === true ? timed : handle);
 }
 
 async function until({ count, limitMs }: Command & { do: "until" }): Promise<void> {
@@ -121,9 +129,10 @@ function report(): Handled {
     lastAt,
     latencies,
     orderIds,
+    spans,
     cpuMs: (user + kernel) / 1e3,
   };
-  [calls, latencies, orderIds, cpu] = [0, [], [], process.cpuUsage()];
+  [calls, latencies, orderIds, spans, cpu] = [0, [], [], [], process.cpuUsage()];
   return answer;
 }
 
@@ -133,6 +142,10 @@ async function obey(command: Command): Promise<unknown> {
       return await adapter.prepare(options);
     case "open":
       return void (await opened());
+    case "close":
+      await system?.stop();
+      system = undefined;
+      return undefined;
     case "publish":
       return await publish(command);
     case "steady":

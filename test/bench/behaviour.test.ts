@@ -1,11 +1,12 @@
-/** The benchmark scenarios about time, sharing and idling; every scenario that throughput.test.ts leaves is here. */
+/** The benchmark scenarios about time and idling; every scenario that is in no group is here. */
 import test from "node:test";
 import { testServer } from "../support/test-server.js";
 import { scenarioNames, testScenario } from "./run-tiny.js";
-import { throughputScenarios } from "./throughput-scenarios.js";
+import { clusterScenarios, throughputScenarios } from "./scenario-groups.js";
 
 const server = await testServer();
 test.after(() => server.stop());
+const elsewhere = [...throughputScenarios, ...clusterScenarios];
 for (const name of await scenarioNames()) {
-  if (!throughputScenarios.includes(name)) testScenario(name, server.connectionString);
+  if (!elsewhere.includes(name)) testScenario(name, server.connectionString);
 }

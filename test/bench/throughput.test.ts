@@ -4,7 +4,7 @@ import test from "node:test";
 import { runScenario } from "../../bench/run-scenario.js";
 import { testServer } from "../support/test-server.js";
 import { scenarioNamed, testScenario, tiny } from "./run-tiny.js";
-import { throughputScenarios } from "./throughput-scenarios.js";
+import { throughputScenarios } from "./scenario-groups.js";
 
 const server = await testServer();
 test.after(() => server.stop());
