@@ -104,7 +104,7 @@ export class Client implements Omit<Runtime, "publishTo"> {
       publish: tracedPublisher(name, publishTo(publisher, scope), this.#tracer),
       listen,
       pull: pullFrom(definition, () => this.#life.node().puller),
-      ...queueUpkeep(this.#backend.inspector, name),
+      ...queueUpkeep(this.#backend.inspector, definition),
     });
     this.#access.set(name, access);
     return access;

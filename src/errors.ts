@@ -88,6 +88,11 @@ export const errorTable = {
     advice: "choose another key",
     retry: false,
   },
+  ERR_UNIQUE_KEY: {
+    when: "a batch is named by its unique key where the queue has no `unique`, or by too few or too many values",
+    advice: "pass the value at the pointer of `unique.by`, or an array of the values where there are several",
+    retry: false,
+  },
   ERR_CLIENT_STOPPED: {
     when: "a client is used after stop()",
     advice: "create a new client",

@@ -50,12 +50,11 @@ export { DeadLetter, type ErrorCode, PostriderError, RetryLater } from "./errors
 export type { Hook, HookOptions, Hooks } from "./hooks.js";
 export type { DeadLetterFilter, Inspection } from "./inspect/inspection.js";
 export type { PortionedOptions, PortionedResult } from "./inspect/portioned.js";
+export type { WhichBatch } from "./inspect/queue-upkeep.js";
 export type { EventName, Events, Logger, QueueGauges, Recovery } from "./instrument.js";
 export { metricsEndpoint } from "./metrics/endpoint.js";
 export type { FollowOptions, ProgressAccess } from "./progress/progress-access.js";
-
 export type { DedupFunction } from "./publish/dedup-function.js";
-
 export type {
   ChainStep,
   Published,

@@ -4,6 +4,7 @@ import type { Subscribe } from "./deliver/handler.js";
 import type { Pull } from "./deliver/pulled.js";
 import type { Hooks } from "./hooks.js";
 import type { Inspection } from "./inspect/inspection.js";
+import type { WhichBatch } from "./inspect/queue-upkeep.js";
 
 import type { EventName, Events } from "./instrument.js";
 
@@ -23,8 +24,13 @@ export interface QueueAccess {
   size(): Promise<QueueSize>;
   /** Deletes what waits, delayed batches included, not what is in flight; how many batches. */
   clear(): Promise<number>;
-  /** Deletes one waiting batch; false when it is in flight or gone. @throws PostriderError `ERR_CLIENT_OPTIONS` for no id */
-  cancel(which: { readonly batchId: string }): Promise<boolean>;
+  /**
+   * Deletes one waiting batch, by its id or by the key it holds (`unique`); false when it is in flight or gone. A key is the value
+   * at the pointer of `unique.by`, or where that names several, the array of their values.
+   * @throws PostriderError `ERR_UNIQUE_KEY` where the queue has no `unique`, or the key not as many values as that has pointers;
+   * `ERR_CLIENT_OPTIONS` for no id
+   */
+  cancel(which: WhichBatch): Promise<boolean>;
 }
 
 /** How many batches of a queue are where. */

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:c20282fde06edbf3f7abc9c0a132bb27589d591b
+--! Hash: sha1:235989c12e841d287e86c6abfe912604cd14e577
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -2434,8 +2434,10 @@ end $$;
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
+--   unique_key  only the one that holds this key (J9), in place of its id
 -- Locks: the rows in id order, SKIP LOCKED, then the lines they headed: what is being claimed at this moment is in flight.
-create or replace function :SCHEMA.remove_waiting(queue text, batch_id bigint, max_rows int default 1000) returns int
+create or replace function :SCHEMA.remove_waiting(
+  queue text, batch_id bigint, max_rows int default 1000, unique_key text default null) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -2443,6 +2445,15 @@ as $$
 declare
   removed int;
 begin
+  if unique_key is not null then
+    select b.id into batch_id
+      from :SCHEMA.queue_message_batch b
+     where b.queue_name = queue and b.unique_key = remove_waiting.unique_key
+       and (b.unique_running or (not b.unique_running and b.status <> 'processing'));
+    if not found then
+      return 0;
+    end if;
+  end if;
   with chosen as materialized (
     select b.id
       from :SCHEMA.queue_message_batch b

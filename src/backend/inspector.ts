@@ -112,6 +112,8 @@ export interface Inspector {
   clear(queue: string): Promise<number>;
   /** Deletes one waiting batch; false when it is in flight or gone. */
   cancel(queue: string, batchId: string): Promise<boolean>;
+  /** Deletes the waiting batch that holds a unique key (J9), as `messageKey` writes it; false when none does, or it is in flight. */
+  cancelKey(queue: string, key: string): Promise<boolean>;
   /** No node claims from it any more. What is in flight goes on. */
   pause(queue: string): Promise<void>;
   resume(queue: string): Promise<void>;

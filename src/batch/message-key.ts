@@ -10,13 +10,14 @@ const maxKeyBytes = 200;
 
 /** Undefined where the message lacks one of the values. `message` is what its JSON reads back as. */
 export function messageKey(pointers: readonly string[], message: unknown): string | undefined {
-  const values: string[] = [];
-  for (const pointer of pointers) {
-    const value = valueAt(message, pointer);
-    if (value === undefined) return undefined;
-    values.push(typeof value === "number" ? decimalText(value) : JSON.stringify(value));
-  }
-  const key = values.join(",");
+  const values = pointers.map((pointer) => valueAt(message, pointer));
+  return values.includes(undefined) ? undefined : keyOfValues(values);
+}
+
+/** The key of a message with these values at the pointers, in their order. */
+export function keyOfValues(values: readonly unknown[]): string {
+  const texts = values.map((value) => (typeof value === "number" ? decimalText(value) : JSON.stringify(value)));
+  const key = texts.join(",");
   if (Buffer.byteLength(key) <= maxKeyBytes) return key;
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;
 }

@@ -33,6 +33,24 @@ onBothBackends(
   },
 );
 
+onBothBackends(db, "J2 cancel by key: the values at the pointers of `unique`", async (_, on) => {
+  const unique = (...by: string[]) => ({ unique: { by, whileIn: ["pending"], onConflict: "skip" } }) as const;
+  const queues = [testQueue("one", unique("/n")), testQueue("two", unique("/n", "/text")), testQueue("none")];
+  const mq = on.client({ queues });
+  const [one, two, none] = [mq.queue("one"), mq.queue("two"), mq.queue("none")];
+  await one.publish({ n: 1e21 });
+  await two.publish({ n: 1, text: 'x, "y"' });
+  assert.equal(await one.cancel({ key: 2 }), false);
+  assert.equal(await one.cancel({ key: 1e21 }), true);
+  assert.equal(await two.cancel({ key: [1, "x"] }), false);
+  assert.equal(await two.cancel({ key: [1, 'x, "y"'] }), true);
+  const code = "ERR_UNIQUE_KEY";
+  await assert.rejects(none.cancel({ key: 1 }), { code, message: /"none".*has no `unique`/ });
+  await assert.rejects(two.cancel({ key: 1 }), { code, message: /values at \/n, \/text, found number/ });
+  await assert.rejects(two.cancel({ key: [1] }), { code, message: /found 1 values/ });
+  await assert.rejects(one.cancel({ key: undefined }), { code, message: /value at \/n, found undefined/ });
+});
+
 onBothBackends(
   db,
   "J2 redrive: by filter and limit, with progress, keeping ids, first publish time and history",

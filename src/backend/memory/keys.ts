@@ -6,7 +6,12 @@ export class Keys {
 
   /** The row that holds the key this one would hold. */
   holderOf({ queue, unique }: Pick<Row, "queue" | "unique">): Row | undefined {
-    return unique === undefined ? undefined : this.#holders.get(nameOf(queue, unique.key));
+    return unique === undefined ? undefined : this.holder(queue, unique.key);
+  }
+
+  /** The row that holds a key. */
+  holder(queue: string, key: string): Row | undefined {
+    return this.#holders.get(nameOf(queue, key));
   }
 
   /** A row that waits takes its key; one whose key is taken goes on without it. */

@@ -98,6 +98,11 @@ export class MemoryInspector implements Inspector {
     return true;
   }
 
+  async cancelKey(queue: string, key: string): Promise<boolean> {
+    const holder = this.#store.keys.holder(queue, key);
+    return holder !== undefined && (await this.cancel(queue, holder.id));
+  }
+
   async pause(queue: string): Promise<void> {
     this.#store.recordOf(queue).paused = true;
   }

@@ -111,6 +111,11 @@ export class PostgresInspector implements Inspector {
     return (await this.#remove(queue, batchId)) > 0;
   }
 
+  async cancelKey(queue: string, key: string): Promise<boolean> {
+    const removal = `select ${this.#schema}.remove_waiting($1, null, unique_key => $2) as count`;
+    return Number((await this.#query(removal, [queue, key]))[0]?.count) > 0;
+  }
+
   async pause(queue: string): Promise<void> {
     await this.#query(`select ${this.#schema}.set_paused($1, true)`, [queue]);
   }

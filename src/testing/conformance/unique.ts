@@ -131,4 +131,22 @@ export const uniqueCases: readonly ConformanceCase[] = [
       await subject.assertDepth(queue, { pending: 20 });
     },
   },
+  {
+    rule: "J2, J9",
+    name: "what waits is cancelled by its key, delayed or not; what runs is not, nor what has no such key",
+    async run(subject) {
+      const queue = subject.name();
+      const { inspector } = subject.backend;
+      await subject.publish(queue, ["a"], held("a"));
+      await subject.publish(queue, ["b"], { delayMs: 3_600_000, ...held("b") });
+      await subject.publish(queue, ["c"], held("c", { whileRunning: true }));
+      assert.equal(await inspector.cancelKey(subject.name(), "a"), false);
+      assert.equal(await inspector.cancelKey(queue, "a"), true);
+      assert.equal(await inspector.cancelKey(queue, "a"), false);
+      assert.equal(await inspector.cancelKey(queue, "b"), true);
+      await subject.claimOne(queue);
+      assert.equal(await inspector.cancelKey(queue, "c"), false);
+      await subject.assertDepth(queue, { processing: 1 });
+    },
+  },
 ];
