@@ -5,6 +5,7 @@ import { PostriderError } from "../errors.js";
 import type { QueueDefinition } from "../queue/queue.js";
 import { atMost } from "../time.js";
 import type { Signal } from "../wake/signal.js";
+import { type CallBatches, callsOf } from "./call-batches.js";
 import { type DeliverParams, deliver } from "./deliver.js";
 import { crashesUntilAlone } from "./division.js";
 import type { Handler } from "./handle.js";
@@ -237,20 +238,6 @@ export class Engine {
     this.#lanes.delete(lane.definition.name);
     this.#params.onLaneStopped(lane.definition.name);
   }
-}
-
-type CallBatches = readonly [Batch, ...Batch[]];
-
-/** What was claimed, by handler call, in order. */
-function callsOf(batches: readonly Batch[]): readonly CallBatches[] {
-  const calls = new Map<string, [Batch, ...Batch[]]>();
-  for (const batch of batches) {
-    const key = `${batch.call} ${batch.queue}`;
-    const call = calls.get(key);
-    if (call === undefined) calls.set(key, [batch]);
-    else call.push(batch);
-  }
-  return [...calls.values()];
 }
 
 /** Whether the end of one batch is what lets the next one be claimed. */
