@@ -16,6 +16,7 @@ interface Options {
   readonly measureMs: number;
   readonly repeats: number;
   readonly only?: string;
+  readonly remark?: string;
   readonly rtt?: { readonly minMs: number; readonly maxMs: number };
   readonly tiny?: true;
   readonly long?: true;
@@ -45,7 +46,7 @@ async function report(name: string, options: Options, serverUrl: string): Promis
   process.stderr.write(`\n${scenario.name}: ${scenario.description}\n`);
   const peers = options.peers ? installedPeers() : [];
   if (options.peers && peers.length === 0) note("no peers: npm ci --prefix bench/peers");
-  const { measureMs, rtt, only } = options;
+  const { measureMs, rtt, only, remark } = options;
   const network = rtt && `${rtt.minMs} to ${rtt.maxMs}`;
   const narrowed = [only ?? [], network === undefined ? [] : `rtt ${network}`].flat();
   const conditions: Omit<Report, "results"> = {
@@ -55,7 +56,7 @@ async function report(name: string, options: Options, serverUrl: string): Promis
     commit: currentCommit(),
     machine: describeMachine(),
     server: await describeServer(serverUrl),
-    settings: { size, measureMs, ...(network && { "network, ms a round trip": network }) },
+    settings: { size, measureMs, ...(network && { "network, ms a round trip": network }), ...(remark && { remark }) },
     systems: Object.fromEntries([postrider, ...peers].map(({ title, version }) => [title, version])),
     systemsRunOn:
       nodeOfSystems() === process.execPath ? process.version : `${versionOf(nodeOfSystems())}, the npm package node`,
@@ -100,6 +101,7 @@ await new Command("bench")
   .option("--measure-ms <ms>", "time of one measurement", positive, 2_000)
   .option("--repeats <n>", "measurements of each contender", positive, 5)
   .option("--only <text>", "of the comparisons, those whose title has this in it")
+  .option("--remark <text>", "what else is to be known of this run, for the report")
   .option("--rtt <min-max>", "simulated network: ms added to each round trip to the database", range)
   .option("--tiny", "seconds in all: shows that it works, measures nothing, saves nothing")
   .option("--long", "also what takes ten minutes and more")
