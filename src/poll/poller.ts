@@ -59,6 +59,12 @@ interface Rest {
   readonly otherwise: WakeSource;
 }
 
+type Upkeep = Pick<PollRequest, "maintain" | "recover" | "orphans" | "prune">;
+
+function isAnyDue({ maintain, recover }: Upkeep): boolean {
+  return maintain || recover;
+}
+
 export class Poller implements Service {
   readonly #params: PollerParams;
   #stopped = false;
@@ -155,6 +161,9 @@ export class Poller implements Service {
 
   async #look(source: WakeSource): Promise<Rest> {
     await this.#disownUnheard();
+    // Every slot is taken and nothing is due: what rang was a slot that has found its work meanwhile, or news for later.
+    if (this.#params.slots.wants().length === 0 && !isAnyDue(this.#upkeep(source, false)))
+      return this.#untilNext(source);
     const first = await this.#poll(source, false);
     // A node is told of its own publish twice, by itself and by the notification: the second look is no sign of others.
     if (source === "notify") this.#inVain = first.batches.length === 0 && this.#foundNothingLately();
@@ -166,10 +175,7 @@ export class Poller implements Service {
     await this.#fallAsleep();
     if (this.#asleepIn === undefined || this.#soundAsleep) return this.#untilNext(source);
     const second = await this.#poll(source, true);
-    if (second.batches.length > 0) {
-      await this.#rise();
-      return { ms: 0, otherwise: source };
-    }
+    if (second.batches.length > 0) return await this.#goOn(source);
     if (!second.publishing) {
       this.#soundAsleep = true;
       return this.#untilNext(source);
@@ -178,6 +184,12 @@ export class Poller implements Service {
     const stepMs = doublingMs(this.#publishingSteps, 2, 250);
     this.#publishingSteps += 1;
     return { ms: Math.min(stepMs, this.#untilNext(source).ms), otherwise: "notify" };
+  }
+
+  /** Having found work: looks again at once while slots are free, for what is there may be more than was asked for. */
+  async #goOn(source: WakeSource): Promise<Rest> {
+    await this.#rise();
+    return this.#params.slots.wants().length > 0 ? { ms: 0, otherwise: source } : this.#untilNext(source);
   }
 
   /** C1, for queues that have a free slot and are not held yet. Whatever is new makes C2 and C3 due again. */
@@ -208,8 +220,9 @@ export class Poller implements Service {
     session.rise().catch(() => undefined);
   }
 
-  async #poll(source: WakeSource, fallingAsleep: boolean): Promise<PollResult> {
-    const { backend, slots, instrument, owner, pollMs, sessionUpForMs, orphanAfterMs } = this.#params;
+  /** What a look does beside claiming. */
+  #upkeep(source: WakeSource, fallingAsleep: boolean): Upkeep {
+    const { pollMs, sessionUpForMs, orphanAfterMs } = this.#params;
     const now = monotonicMs();
     // Woken by a message it looks for that first: asleep, it knows what is due, and it looks again before it goes back to sleep.
     const isWoken = this.#soundAsleep && source === "notify";
@@ -221,7 +234,13 @@ export class Poller implements Service {
     const orphans = sessionUpForMs() >= orphanAfterMs();
     // Behind a long snapshot recovery reads every batch that was ever in flight: once per pollMs is promised, no more.
     const recover = !fallingAsleep && now - this.#recoveredAt >= everyMs.recover;
-    const prune = recover && now >= this.#pruneAt;
+    return { maintain, recover, orphans, prune: recover && now >= this.#pruneAt };
+  }
+
+  async #poll(source: WakeSource, fallingAsleep: boolean): Promise<PollResult> {
+    const { backend, slots, instrument, owner } = this.#params;
+    const now = monotonicMs();
+    const { maintain, recover, orphans, prune } = this.#upkeep(source, fallingAsleep);
     const wants = slots.wants();
     const queues = wants.map(({ queue }) => queue);
     const marks = this.#lowWater.marks(queues, now);

@@ -14,7 +14,7 @@ test("R3 handlers are aborted two seconds before others may take the batch, or a
   inFlight.hold(lease("short"), 3_000, short);
   assert.equal(inFlight.fence(), 1_500);
   now += 1_000;
-  const kept = new Map([["short", "kept"]] as const);
+  const kept = new Map([["token-short", "kept"]] as const);
   assert.deepEqual(inFlight.apply([lease("short")], kept, now), []);
   assert.equal(inFlight.fence(), 1_500, "a heartbeat begins the time anew");
   now += 1_500;
@@ -31,6 +31,6 @@ test("R3 a heartbeat counts from when it was asked, not from when the answer cam
   const inFlight = new InFlight();
   inFlight.hold(lease("1"), 8_000, new AbortController());
   now = 4_000;
-  inFlight.apply([lease("1")], new Map([["1", "kept"]]), 1_000);
+  inFlight.apply([lease("1")], new Map([["token-1", "kept"]]), 1_000);
   assert.equal(inFlight.fence(), 3_000);
 });

@@ -10,7 +10,10 @@ const nothing: PollResult = { batches: [], recovered: [], publishing: false };
 const want = { queue: "q", limit: 1, version: 1 };
 
 /** A poller on a backend that only polls, as `answer` says. */
-function scripted(answer: (request: PollRequest, round: number) => PollResult | Promise<PollResult>) {
+function scripted(
+  answer: (request: PollRequest, round: number) => PollResult | Promise<PollResult>,
+  wants: () => PollRequest["wants"] = () => [want],
+) {
   const requests: PollRequest[] = [];
   const asleep: string[] = [];
   const instrument = new Instrument();
@@ -27,7 +30,7 @@ function scripted(answer: (request: PollRequest, round: number) => PollResult | 
   } as unknown as Backend;
   const params: PollerParams = {
     backend,
-    slots: { wants: () => [want], roomBytes: 1_000_000, submit: () => undefined, disown: () => undefined },
+    slots: { wants, roomBytes: 1_000_000, submit: () => undefined, disown: () => undefined },
     signal: new Signal(),
     instrument,
     owner: "me",
@@ -92,4 +95,38 @@ test("M1 a round that fails is told, backs off, and the next one succeeds", asyn
   fails = false;
   await poller.round({ source: "poll", marked: false });
   assert.ok(!poller.failing && poller.lastRoundAt !== undefined);
+});
+
+test("W6 a round without a free slot asks the database nothing, unless something is due", async () => {
+  let free = true;
+  const { poller, requests } = scripted(
+    () => nothing,
+    () => (free ? [want] : []),
+  );
+  await poller.round({ source: "slot", marked: false });
+  const before = requests.length;
+  free = false;
+  const { ms } = await poller.round({ source: "slot", marked: false });
+  assert.equal(requests.length, before);
+  assert.ok(ms > 40_000, `the next poll is due in its time, found ${ms} ms`);
+  await poller.round({ source: "notify", marked: true });
+  assert.deepEqual(
+    requests.slice(before).map(asked),
+    [{ maintain: true, fallingAsleep: false }],
+    "what is marked is looked at",
+  );
+});
+
+test("W3 work found on the way to sleep is followed by a round of its own only where a slot is left", async () => {
+  let free = true;
+  const batch = { queue: "q", id: "1", token: "1" } as PollResult["batches"][number];
+  const { poller } = scripted(
+    ({ fallingAsleep }) => {
+      if (fallingAsleep) free = false;
+      return fallingAsleep ? { ...nothing, batches: [batch] } : nothing;
+    },
+    () => (free ? [want] : []),
+  );
+  const { ms } = await poller.round({ source: "slot", marked: false });
+  assert.ok(ms > 40_000, `found ${ms} ms`);
 });
