@@ -44,6 +44,7 @@ create table node (
   name text not null,
   started_at timestamp with time zone not null default clock_timestamp(),
   versions jsonb not null default '{}'::jsonb,
+  refused text[] not null default '{}'::text[],
   session_at timestamp with time zone,
   stopped_at timestamp with time zone
 );
@@ -227,6 +228,7 @@ create function insert_unique(new_id bigint, queue text, version integer, priori
 create function is_alive(owner text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp;
 create function is_due_known(after_ms bigint) returns boolean language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;
 create function is_headless(queue text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set plan_cache_mode=force_generic_plan;
+create function keep_refusals(node text, fresh text[], known text[]) returns text[] language plpgsql set search_path=pg_catalog, pg_temp;
 create function keep_schedules(queue text, its_version integer, entries text[], crons text[], zones text[], payloads text[], catch_ups integer[], next_ats timestamp with time zone[]) returns void language plpgsql set search_path=pg_catalog, pg_temp;
 create function line_up(queue text, known_version integer, enough integer, OUT ready integer, OUT headless boolean) returns record language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function message_key(payload text, pointers text[]) returns text language plpgsql immutable set search_path=pg_catalog, pg_temp;
@@ -238,7 +240,7 @@ create function occur(queue text, entry_key text, expected timestamp with time z
 create function owner_key(owner text) returns integer language sql stable;
 create function pass_on(telling boolean DEFAULT true) returns void language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function pick(queue text, version integer, n integer, share bigint, room bigint, first boolean, mark_queues text[], mark_priorities integer[], mark_ids bigint[], most_messages integer, most_bytes bigint, OUT ids bigint[], OUT calls integer[], OUT taken bigint, OUT left_one boolean) returns record language plpgsql;
-create function poll(queues text[], limits integer[], versions integer[], node text, max_bytes bigint, mark_queues text[], mark_priorities integer[], mark_ids bigint[], maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean, merge_messages integer[] DEFAULT '{}'::integer[], merge_bytes bigint[] DEFAULT '{}'::bigint[]) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, bytes integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer, call integer, chain_id text, report jsonb) language plpgsql set search_path=pg_catalog, pg_temp;
+create function poll(queues text[], limits integer[], versions integer[], node text, max_bytes bigint, mark_queues text[], mark_priorities integer[], mark_ids bigint[], maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean, merge_messages integer[] DEFAULT '{}'::integer[], merge_bytes bigint[] DEFAULT '{}'::bigint[], fresh_refusals text[] DEFAULT '{}'::text[], known_refusals text[] DEFAULT '{}'::text[]) returns TABLE(queue_name text, id bigint, claim_token bigint, failures integer, crashes integer, priority integer, version integer, message_count integer, bytes integer, payload text, meta text, created_at timestamp with time zone, origin_id bigint, origin_at timestamp with time zone, positions integer[], max_attempts integer, call integer, chain_id text, report jsonb) language plpgsql set search_path=pg_catalog, pg_temp;
 create function progress_of_batch(queue text, batch_id bigint, token bigint, percent double precision, stage text) returns boolean language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off;
 create function promote(max_rows integer DEFAULT 1000) returns TABLE(queue_name text, promoted integer) language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan;
 create function prune(max_rows integer DEFAULT 1000) returns integer language plpgsql set search_path=pg_catalog, pg_temp set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off;

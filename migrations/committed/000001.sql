@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:235989c12e841d287e86c6abfe912604cd14e577
+--! Hash: sha1:e6f6c5db9ba9e21b1bef23b3621c367f35e1ee01
 
 --! split: 001-tables.sql
 -- The tables. Everything lives in one schema so that it can be dumped, granted and dropped as a unit.
@@ -197,6 +197,7 @@ create table :SCHEMA.node (
   name       text        not null,
   started_at timestamptz not null default clock_timestamp(),
   versions   jsonb       not null default '{}',            -- the newest message version it knows, by queue (D10)
+  refused    text[]      not null default '{}',            -- queues it claims no more until they are resumed (D6)
   session_at timestamptz,                                  -- when its session lock was first taken; null: it can only be stale
   stopped_at timestamptz
 );
@@ -1523,7 +1524,27 @@ begin
        and b.available_at <= clock_timestamp() + after_ms * interval '1 millisecond');
 end $$;
 
---! split: 531-keep_schedules.sql
+--! split: 531-keep_refusals.sql
+-- keep_refusals: what a node claims no more because all of it died of its schema (D6), and what somebody has resumed meanwhile.
+-- The node's row holds it, so that status shows it, and so that resuming reaches the node also without LISTEN (J7).
+--   node   its owner id
+--   fresh  queues it refuses from now on
+--   known  queues it refuses, and has said so before
+-- Answers those of `known` that were resumed since. Locks: the node's row, where there is something fresh.
+create or replace function :SCHEMA.keep_refusals(node text, fresh text[], known text[]) returns text[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if cardinality(fresh) > 0 then
+    update :SCHEMA.node n set refused = array(select unnest(n.refused) union select unnest(fresh))
+     where n.owner = keep_refusals.node;
+  end if;
+  return array(select q from unnest(known) q
+                where exists (select from :SCHEMA.node n where n.owner = keep_refusals.node and q <> all (n.refused)));
+end $$;
+
+--! split: 532-keep_schedules.sql
 -- keep_schedules: the schedules of a queue, as a starting node knows them. What it does not name is removed, and what it names
 -- keeps its place in time. Nothing is changed where a newer version of the queue is recorded (J6, Q3).
 --   queue, its_version  the queue, and the version the node knows
@@ -1551,7 +1572,7 @@ begin
    where (s.catch_up, s.version) is distinct from (excluded.catch_up, excluded.version);
 end $$;
 
---! split: 532-next_batch_id.sql
+--! split: 533-next_batch_id.sql
 -- next_batch_id: an id for insert_unique(), which inserts in another order than the ids'. Private to the library's inserts.
 -- Runs with its owner's rights: who may insert is not given the sequence.
 create or replace function :SCHEMA.next_batch_id() returns bigint
@@ -1561,7 +1582,7 @@ as $$
   select nextval(pg_get_serial_sequence(format('%I.queue_message_batch', :SCHEMA_LITERAL), 'id'));
 $$;
 
---! split: 533-next_due_ms.sql
+--! split: 534-next_due_ms.sql
 -- next_due_ms: milliseconds until the next delayed batch of any queue is due; null when none waits.
 -- A batch that is due already but was not promoted is locked by somebody: 50, or every node would spin on it.
 create or replace function :SCHEMA.next_due_ms() returns bigint
@@ -1581,7 +1602,7 @@ begin
   return case when ms > 0 then ceil(ms)::bigint when ms <= 0 then 50 end;
 end $$;
 
---! split: 534-note_death.sql
+--! split: 535-note_death.sql
 -- note_death: the progress of what has just died has failed. The trigger behind every way to die. Of a queue without dead
 -- letters only what has a progress comes here, and is dropped.
 create or replace function :SCHEMA.note_death() returns trigger
@@ -1596,7 +1617,7 @@ begin
   return new;
 end $$;
 
---! split: 535-note_node.sql
+--! split: 536-note_node.sql
 -- note_node: the start or the end of a node. Who lives is read from the session locks; this is for people, for recovery (a
 -- node that never had a session cannot be told from a dead one) and for counting what nobody can consume.
 --   owner, name  the node's life, and what people call it
@@ -1614,7 +1635,7 @@ begin
   end if;
 end $$;
 
---! split: 536-occur.sql
+--! split: 537-occur.sql
 -- occur: store occurrences of a schedule that have come due. Of any number of callers one does: the one that moves `next_at`.
 --   queue, entry_key  the schedule
 --   expected          its next_at as the caller saw it; must have come, by this clock
@@ -1652,7 +1673,7 @@ begin
   return cardinality(occurrences);
 end $$;
 
---! split: 537-publisher_in_flight.sql
+--! split: 538-publisher_in_flight.sql
 -- publisher_in_flight: whether a transaction that publishes to one of these queues is still open, step C2.
 -- One expression per probe, as in wake.
 create or replace function :SCHEMA.publisher_in_flight(queues text[]) returns boolean
@@ -1670,7 +1691,7 @@ begin
   return false;
 end $$;
 
---! split: 538-prune_versions.sql
+--! split: 539-prune_versions.sql
 -- prune_versions: delete recorded versions that nothing needs any more (Q3); the count of rows deleted. Private to prune.
 -- Kept is what the registry names, what a living node knows, what was registered within a week, and every version with a
 -- batch waiting, in flight or dead. Rows carry a version and no hash, so they keep every schema of their version.
@@ -1719,7 +1740,7 @@ begin
   return gone;
 end $$;
 
---! split: 539-prune.sql
+--! split: 540-prune.sql
 -- prune: delete dead letters past their queue's retention, nodes that ended a week ago, and versions that nothing needs any
 -- more. The count of rows deleted.
 --   max_rows  bound of one call, of each kind
@@ -1782,7 +1803,7 @@ begin
   return letters + nodes + :SCHEMA.prune_versions();
 end $$;
 
---! split: 540-repair_slots.sql
+--! split: 541-repair_slots.sql
 -- repair_slots: free the slots whose batch is no longer in flight (somebody deleted it by hand); the queues they belong to.
 -- Compares with the batch_id it saw, not with "any": a slot taken meanwhile is left alone.
 -- Locks: the slot rows, SKIP LOCKED.
@@ -1812,7 +1833,7 @@ begin
   returning s.queue_name;
 end $$;
 
---! split: 541-repair_lines.sql
+--! split: 542-repair_lines.sql
 -- repair_lines: pass on the lines whose head is gone (somebody deleted it by hand); the queues they belong to.
 -- A line is looked at first and locked second, by the head it had then: what has changed hands meanwhile is left alone.
 -- Locks: the lines, SKIP LOCKED.
@@ -1844,7 +1865,7 @@ begin
   end if;
 end $$;
 
---! split: 542-regain_keys.sql
+--! split: 543-regain_keys.sql
 -- regain_keys: batches that wait again take back the key that they gave up with their claim; one whose key has been taken
 -- meanwhile runs without it from now on (J9). Private to what moves batches back, in the transaction that does.
 --   queues, ids  the batches; those that have no key to regain are passed over
@@ -1876,7 +1897,7 @@ begin
   end loop;
 end $$;
 
---! split: 543-recover.sql
+--! split: 544-recover.sql
 -- recover: take back batches whose owner is gone, each by exactly one caller, on any node, with or without the queue's code.
 --   orphans   whether to look for dead owners; only a node whose own session has stood long enough may, or the first node
 --             back after a server restart would take everybody's work
@@ -1993,7 +2014,7 @@ begin
    group by d.q, d.reason;
 end $$;
 
---! split: 544-promote.sql
+--! split: 545-promote.sql
 -- promote: delayed batches whose time has come become pending; the queues they belong to.
 --   max_rows  bound of one call
 -- Locks: the rows, SKIP LOCKED, so that promoting nodes pass each other by. Index: queue_message_batch_delayed.
@@ -2023,22 +2044,25 @@ begin
   select m.queue_name, count(*)::int from moved m group by m.queue_name;
 end $$;
 
---! split: 545-poll.sql
+--! split: 546-poll.sql
 -- poll: one round of a node in one round trip: promotion, recovery, then the claim, each with a snapshot of its own.
 --   queues … mark_ids, merge_*  as in claim
 --   maintain           whether to promote, and to ask for the next due time
 --   recovering         whether to take back what is stale
 --   orphans            as in recover
 --   falling_asleep     steps C2 and C3 of the wake-up protocol: probe PUB before the claim
+--   *_refusals         as in keep_refusals
 --   pruning            whether to delete what is kept no longer, and to free slots whose batch was deleted by hand
 -- Rows as claim's, each with a null report; after them, where there is something to say, one row with a null id and a
 -- report: `due` (ms until the next delayed batch of any queue), `publishing` (a publisher is in flight: do not sleep yet),
--- `recovered` (per queue and reason), `scan` (ms the claim took, when over 2). An idle round has no rows.
+-- `recovered` (per queue and reason), `resumed` (of the known refusals), `scan` (ms the claim took, when over 2). An idle round
+-- has no rows.
 create or replace function :SCHEMA.poll(
   queues text[], limits int[], versions int[], node text, max_bytes bigint,
   mark_queues text[], mark_priorities int[], mark_ids bigint[],
   maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean,
-  merge_messages int[] default '{}', merge_bytes bigint[] default '{}')
+  merge_messages int[] default '{}', merge_bytes bigint[] default '{}',
+  fresh_refusals text[] default '{}', known_refusals text[] default '{}')
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
   bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
@@ -2052,6 +2076,7 @@ declare
   moved text[] := '{}';
   due bigint;
   publishing boolean;
+  resumed jsonb;
   claimed_at timestamptz;
   scan numeric;
 begin
@@ -2078,6 +2103,9 @@ begin
       from unnest(mark_queues, mark_priorities, mark_ids) as m (q, p, id)
      where m.q <> all (moved);
   end if;
+  if cardinality(fresh_refusals) + cardinality(known_refusals) > 0 then
+    resumed := nullif(to_jsonb(:SCHEMA.keep_refusals(node, fresh_refusals, known_refusals)), '[]');
+  end if;
   claimed_at := clock_timestamp();
   return query select c.*, null::jsonb
                  from :SCHEMA.claim(queues, limits, versions, node, max_bytes, mark_queues, mark_priorities, mark_ids,
@@ -2089,13 +2117,14 @@ begin
     perform :SCHEMA.announce(moved, true);
   end if;
   report := nullif(jsonb_strip_nulls(jsonb_build_object(
-    'due', due, 'publishing', publishing, 'recovered', recoveries, 'scan', case when scan > 2 then scan end)), '{}');
+    'due', due, 'publishing', publishing, 'recovered', recoveries, 'resumed', resumed,
+    'scan', case when scan > 2 then scan end)), '{}');
   if report is not null then
     return next;
   end if;
 end $$;
 
---! split: 546-progress_of_batch.sql
+--! split: 547-progress_of_batch.sql
 -- progress_of_batch: record how far a batch's owner has come with it. False when the batch is no longer the owner's: then
 -- nothing was written (R1, J5).
 --   queue, batch_id, token  the fence
@@ -2133,7 +2162,7 @@ begin
   return true;
 end $$;
 
---! split: 547-publish.sql
+--! split: 548-publish.sql
 -- publish: for any SQL client. Stores a JSON array of messages, divided by the queue's bounds; the ids of the batches.
 --   queue     its name; it need not be registered
 --   messages  JSON array as text
@@ -2216,7 +2245,7 @@ begin
   end if;
 end $$;
 
---! split: 548-purge.sql
+--! split: 549-purge.sql
 -- purge: delete dead letters, oldest first; how many. Parameters as in redrive.
 -- Locks: the letters in dead_id order, SKIP LOCKED.
 create or replace function :SCHEMA.purge(queue text, dead_ids bigint[], reasons text[], max_rows int) returns int
@@ -2243,7 +2272,7 @@ begin
   return purged;
 end $$;
 
---! split: 549-reopen.sql
+--! split: 550-reopen.sql
 -- reopen: a chain that had died goes on; the dead letter's id. Private to redrive.
 create or replace function :SCHEMA.reopen(dead_id bigint, chain text) returns bigint
 language plpgsql
@@ -2254,7 +2283,7 @@ begin
   return dead_id;
 end $$;
 
---! split: 550-redrive.sql
+--! split: 551-redrive.sql
 -- redrive: put dead letters back with a fresh count, oldest first; the dead_ids of those it put back.
 --   queue     its name
 --   dead_ids  only these; null: any
@@ -2306,7 +2335,7 @@ begin
   end if;
 end $$;
 
---! split: 551-set_slots.sql
+--! split: 552-set_slots.sql
 -- set_slots: make a queue have this many slots; 0 = it is not limited. Private to register_queue.
 -- Changes nothing where it is so already, which is nearly always: the gate would stop every claim for a moment. Where it
 -- does change, every claim under way has ended once the gate is ours, and its batches are seen by the next one, which then
@@ -2327,7 +2356,7 @@ begin
   update :SCHEMA.queue r set draining = slots > 0 where r.queue_name = queue;
 end $$;
 
---! split: 552-register_queue.sql
+--! split: 553-register_queue.sql
 -- register_queue: record what a starting node knows of a queue (Q3). Answers what was there before, so that the node can
 -- say what differs; `written` is false where a newer version is already recorded.
 --   definition  the registry's row as JSON: name, version, schemaHash, schema, settings
@@ -2382,7 +2411,7 @@ begin
   return next;
 end $$;
 
---! split: 553-release.sql
+--! split: 554-release.sql
 -- release: give these batches back unfinished, with no attempt spent. The ids that were still ours.
 --   queues, ids, tokens  the fence of each batch
 --   delays_ms            0 = claimable at once; otherwise not before that many milliseconds
@@ -2430,7 +2459,7 @@ begin
   end if;
 end $$;
 
---! split: 554-remove_waiting.sql
+--! split: 555-remove_waiting.sql
 -- remove_waiting: delete batches that wait, pending or delayed, never one in flight; how many.
 --   queue     its name
 --   batch_id  only this one; null: any, in portions of max_rows
@@ -2477,7 +2506,7 @@ begin
   return removed;
 end $$;
 
---! split: 555-retry.sql
+--! split: 556-retry.sql
 -- retry: the handler failed. One failure more; below the limit the batch waits out its back-off, at the limit it dies, if
 -- it is a single message. A batch of several is left as it is, in flight: its owner divides it, and each message gets its last
 -- attempt alone (D4). SQL that splits payloads would fail whole on one row that is no JSON.
@@ -2556,7 +2585,7 @@ begin
   end if;
 end $$;
 
---! split: 556-rise.sql
+--! split: 557-rise.sql
 -- rise: give SLEEP back, step C4 of the wake-up protocol. Runs on the LISTEN connection.
 create or replace function :SCHEMA.rise(keys int[]) returns void
 language plpgsql
@@ -2570,11 +2599,12 @@ begin
   end loop;
 end $$;
 
---! split: 557-set_paused.sql
+--! split: 558-set_paused.sql
 -- set_paused: pause or resume a queue (J7). A row, so that it holds for the next claim on every node, also without LISTEN.
 --   queue   its name; it need not be registered
 --   paused  what it shall be
--- What is in flight goes on. Resuming wakes.
+-- What is in flight goes on. Resuming wakes, and takes back what nodes refuse by themselves (D6): they learn of it in their next
+-- round.
 create or replace function :SCHEMA.set_paused(queue text, paused boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -2586,10 +2616,11 @@ begin
     return;
   end if;
   update :SCHEMA.queue r set paused_at = null where r.queue_name = queue and r.paused_at is not null;
+  update :SCHEMA.node n set refused = array_remove(n.refused, queue) where queue = any (n.refused);
   perform :SCHEMA.announce(array[queue], true);
 end $$;
 
---! split: 558-settle_part.sql
+--! split: 559-settle_part.sql
 -- settle_part: some messages of one batch leave it, the rest stays in the SAME row, with its id, place, times and headers.
 --   queue, batch_id, token                      the fence
 --   rest_payload, rest_meta, rest_positions, rest_count  what stays; a null payload: nothing does, the row goes
@@ -2677,7 +2708,7 @@ begin
   return answer;
 end $$;
 
---! split: 559-wake_on_insert.sql
+--! split: 560-wake_on_insert.sql
 -- wake_on_insert: the trigger behind every insert that does not wake by itself.
 -- `set local postrider.wake = off` silences it for a two-phase commit, which refuses a transaction that has notified.
 create or replace function :SCHEMA.wake_on_insert() returns trigger

@@ -193,6 +193,7 @@ create table :SCHEMA.node (
   name       text        not null,
   started_at timestamptz not null default clock_timestamp(),
   versions   jsonb       not null default '{}',            -- the newest message version it knows, by queue (D10)
+  refused    text[]      not null default '{}',            -- queues it claims no more until they are resumed (D6)
   session_at timestamptz,                                  -- when its session lock was first taken; null: it can only be stale
   stopped_at timestamptz
 );

@@ -4,15 +4,18 @@
 --   recovering         whether to take back what is stale
 --   orphans            as in recover
 --   falling_asleep     steps C2 and C3 of the wake-up protocol: probe PUB before the claim
+--   *_refusals         as in keep_refusals
 --   pruning            whether to delete what is kept no longer, and to free slots whose batch was deleted by hand
 -- Rows as claim's, each with a null report; after them, where there is something to say, one row with a null id and a
 -- report: `due` (ms until the next delayed batch of any queue), `publishing` (a publisher is in flight: do not sleep yet),
--- `recovered` (per queue and reason), `scan` (ms the claim took, when over 2). An idle round has no rows.
+-- `recovered` (per queue and reason), `resumed` (of the known refusals), `scan` (ms the claim took, when over 2). An idle round
+-- has no rows.
 create or replace function :SCHEMA.poll(
   queues text[], limits int[], versions int[], node text, max_bytes bigint,
   mark_queues text[], mark_priorities int[], mark_ids bigint[],
   maintain boolean, recovering boolean, orphans boolean, falling_asleep boolean, pruning boolean,
-  merge_messages int[] default '{}', merge_bytes bigint[] default '{}')
+  merge_messages int[] default '{}', merge_bytes bigint[] default '{}',
+  fresh_refusals text[] default '{}', known_refusals text[] default '{}')
 returns table (
   queue_name text, id bigint, claim_token bigint, failures int, crashes int, priority int, version int, message_count int,
   bytes int, payload text, meta text, created_at timestamptz, origin_id bigint, origin_at timestamptz, positions int[],
@@ -26,6 +29,7 @@ declare
   moved text[] := '{}';
   due bigint;
   publishing boolean;
+  resumed jsonb;
   claimed_at timestamptz;
   scan numeric;
 begin
@@ -52,6 +56,9 @@ begin
       from unnest(mark_queues, mark_priorities, mark_ids) as m (q, p, id)
      where m.q <> all (moved);
   end if;
+  if cardinality(fresh_refusals) + cardinality(known_refusals) > 0 then
+    resumed := nullif(to_jsonb(:SCHEMA.keep_refusals(node, fresh_refusals, known_refusals)), '[]');
+  end if;
   claimed_at := clock_timestamp();
   return query select c.*, null::jsonb
                  from :SCHEMA.claim(queues, limits, versions, node, max_bytes, mark_queues, mark_priorities, mark_ids,
@@ -63,7 +70,8 @@ begin
     perform :SCHEMA.announce(moved, true);
   end if;
   report := nullif(jsonb_strip_nulls(jsonb_build_object(
-    'due', due, 'publishing', publishing, 'recovered', recoveries, 'scan', case when scan > 2 then scan end)), '{}');
+    'due', due, 'publishing', publishing, 'recovered', recoveries, 'resumed', resumed,
+    'scan', case when scan > 2 then scan end)), '{}');
   if report is not null then
     return next;
   end if;

@@ -49,6 +49,14 @@ export interface PollRequest {
   readonly fallingAsleep: boolean;
   /** Also delete a portion of what is kept no longer. */
   readonly prune: boolean;
+  /** Queues the node claims no more by itself (D6): those it has not said so of yet, and those it has. */
+  readonly refusals?: Refusals | undefined;
+}
+
+/** What a node refuses. Its record in the database says so too, until somebody resumes the queue. */
+export interface Refusals {
+  readonly fresh: readonly string[];
+  readonly known: readonly string[];
 }
 
 /** What one round found. */
@@ -61,6 +69,8 @@ export interface PollResult {
    * back by its rate has more.
    */
   readonly dueInMs?: number;
+  /** Of the known refusals, those that somebody has resumed. */
+  readonly resumed?: readonly string[];
   /** A publisher was in flight: its rows may appear without a notification, so do not sleep yet. */
   readonly publishing: boolean;
   /** How long the claim took where the data is, in ms; absent when it was not measured. */

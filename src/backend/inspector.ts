@@ -93,6 +93,8 @@ export interface NodeView {
   readonly stoppedAt?: Date;
   /** Its session stands. A node that never had one is alive as far as anybody knows, until it says that it stopped. */
   readonly alive: boolean;
+  /** Queues it claims no more, because its last 100 batches of them all died of their schema, until they are resumed (D6). */
+  readonly refused: readonly string[];
 }
 
 export interface Inspector {

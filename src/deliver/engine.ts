@@ -1,5 +1,5 @@
 /** The listeners of a node and their slots: what may be claimed, and what is running. */
-import type { Want } from "../backend/backend.js";
+import type { Refusals, Want } from "../backend/backend.js";
 import type { Batch, Lease } from "../batch/batch.js";
 import { PostriderError } from "../errors.js";
 import type { QueueDefinition } from "../queue/queue.js";
@@ -149,6 +149,15 @@ export class Engine {
   /** Queues that are no longer claimed here because everything in them died of its schema (D6). */
   get refused(): readonly string[] {
     return this.#guard.stopped;
+  }
+
+  /** What the next round tells the database of them. */
+  get refusals(): Refusals | undefined {
+    return this.#guard.refusals;
+  }
+
+  noteHeard(refusals: Refusals): void {
+    this.#guard.noteHeard(refusals);
   }
 
   /** Claims a queue again that is refused. */

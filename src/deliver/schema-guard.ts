@@ -1,7 +1,8 @@
 /**
  * D6: a node whose last 100 batches of a queue all died of `schema` stops claiming it: a bad deploy must not bury a backlog.
- * Until the node is restarted or the queue resumed here.
+ * Until the node is restarted or the queue resumed, anywhere: its rounds tell the database what it refuses, and learn from it.
  */
+import type { Refusals } from "../backend/backend.js";
 import type { Instrument } from "../instrument.js";
 
 const deathsAllowed = 100;
@@ -15,7 +16,8 @@ interface Deaths {
 export class SchemaGuard {
   readonly #instrument: Instrument;
   readonly #deaths = new Map<string, Deaths>();
-  readonly #stopped = new Set<string>();
+  /** Queues, and whether the database knows. */
+  readonly #stopped = new Map<string, boolean>();
 
   constructor(instrument: Instrument) {
     this.#instrument = instrument;
@@ -33,7 +35,19 @@ export class SchemaGuard {
 
   /** Queues that are not claimed any more. */
   get stopped(): readonly string[] {
-    return [...this.#stopped];
+    return [...this.#stopped.keys()];
+  }
+
+  /** For the next round; undefined where nothing is refused. */
+  get refusals(): Refusals | undefined {
+    if (this.#stopped.size === 0) return undefined;
+    const of = (isKnown: boolean) => [...this.#stopped].flatMap(([queue, known]) => (known === isKnown ? queue : []));
+    return { fresh: of(false), known: of(true) };
+  }
+
+  /** The database has heard of these. */
+  noteHeard({ fresh }: Refusals): void {
+    for (const queue of fresh) if (this.#stopped.has(queue)) this.#stopped.set(queue, true);
   }
 
   resume(queue: string): void {
@@ -48,7 +62,7 @@ export class SchemaGuard {
     deaths.lastBatchId = batchId;
     deaths.count += 1;
     if (deaths.count < deathsAllowed || this.#stopped.has(queue)) return;
-    this.#stopped.add(queue);
+    this.#stopped.set(queue, false);
     this.#instrument.emit("refused", { queue, batches: deaths.count });
   }
 }

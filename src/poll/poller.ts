@@ -10,7 +10,7 @@
  * C2 and C3 are one call (`fallingAsleep`). A publisher commits, then reads SLEEP; the poller takes SLEEP, then reads the
  * table: one of the two must see the other.
  */
-import type { Backend, ListenSession, PollRequest, PollResult } from "../backend/backend.js";
+import type { Backend, ListenSession, PollRequest, PollResult, Refusals } from "../backend/backend.js";
 import type { Batch, Lease } from "../batch/batch.js";
 import type { Instrument, WakeSource } from "../instrument.js";
 import type { Service } from "../service.js";
@@ -35,6 +35,10 @@ export interface Slots {
   /** How many bytes of payload the next claim may bring. */
   readonly roomBytes: number;
   submit(batches: readonly Batch[]): void;
+  /** What the node refuses by itself, told with each round until it is resumed (D6). */
+  readonly refusals: Refusals | undefined;
+  noteHeard(refusals: Refusals): void;
+  resume(queue: string): void;
   /** Gives back what the database counts as ours and nobody here holds: a claim whose answer was lost. */
   disown(leases: readonly Lease[]): void;
 }
@@ -241,7 +245,7 @@ export class Poller implements Service {
     const { backend, slots, instrument, owner } = this.#params;
     const now = monotonicMs();
     const { maintain, recover, orphans, prune } = this.#upkeep(source, fallingAsleep);
-    const wants = slots.wants();
+    const [wants, refusals] = [slots.wants(), slots.refusals];
     const queues = wants.map(({ queue }) => queue);
     const marks = this.#lowWater.marks(queues, now);
     // Before the answer: what waits from now on may not be in it, and must make it stale.
@@ -256,7 +260,10 @@ export class Poller implements Service {
       orphans,
       fallingAsleep,
       prune,
+      refusals,
     });
+    if (refusals !== undefined) slots.noteHeard(refusals);
+    for (const queue of result.resumed ?? []) slots.resume(queue);
     this.#lowWater.note(result, { queues, marks, now });
     if (recover) this.#recoveredAt = now;
     if (prune) this.#pruneAt = now + jitterDown(pruneEveryMs);

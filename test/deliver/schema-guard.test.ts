@@ -3,9 +3,13 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { MemoryBackend } from "../../src/backend/memory/memory-backend.js";
 import { Subject } from "../../src/testing/testing.js";
+import { onBothBackends } from "../support/both-backends.js";
 import { keptLog, nextEvent, testClient } from "../support/client.js";
+import { testDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { testQueue } from "../support/queue-definition.js";
+
+const db = await testDatabase();
 
 const rowsOf = async (backend: MemoryBackend) => {
   const { pending = 0, dead = 0 } = (await backend.inspector.depths()).find(({ queue }) => queue === "q") ?? {};
@@ -51,3 +55,34 @@ test("D6 batches that reach a handler in between keep the queue going", async (t
   await eventually(() => handled.length === 2);
   assert.deepEqual([(await rowsOf(backend)).dead, mq.health().refused], [120, undefined]);
 });
+
+onBothBackends(
+  db,
+  "D6, J7 a refusal is seen from anywhere, and resuming from anywhere reaches every node",
+  async (_, on) => {
+    const queues = [testQueue("refused-by-all", { maxBatchMessages: 1 })];
+    const nodes = [1, 2].map(() => on.client({ queues, pollMs: 40 }));
+    const handled: unknown[] = [];
+    const refusing = nodes.map((mq) => nextEvent(mq, "refused"));
+    for (const mq of nodes) {
+      mq.queue("refused-by-all").listen((messages) => void handled.push(...messages));
+      await mq.start();
+    }
+    // As many as both may bury, and more: a node that goes on would bury them all.
+    const subject = new Subject(on.backend);
+    for (let n = 0; n < 210; n += 1) await subject.publish("refused-by-all", [{ n: "wrong" }]);
+    await Promise.all(refusing);
+    const operator = on.client({ queues });
+    const refused = async () => (await operator.inspect.nodes()).flatMap(({ refused }) => refused);
+    await eventually(async () => (await refused()).length === 2);
+    await operator.queue("refused-by-all").publish({ n: 1 });
+    assert.deepEqual(
+      nodes.map((mq) => mq.health().refused),
+      [["refused-by-all"], ["refused-by-all"]],
+    );
+    await operator.inspect.resume("refused-by-all");
+    assert.deepEqual(await refused(), []);
+    await eventually(() => nodes.every((mq) => mq.health().refused === undefined));
+    await eventually(() => handled.length === 1);
+  },
+);

@@ -30,7 +30,15 @@ function scripted(
   } as unknown as Backend;
   const params: PollerParams = {
     backend,
-    slots: { wants, roomBytes: 1_000_000, submit: () => undefined, disown: () => undefined },
+    slots: {
+      wants,
+      roomBytes: 1_000_000,
+      submit: () => undefined,
+      disown: () => undefined,
+      refusals: undefined,
+      noteHeard: () => undefined,
+      resume: () => undefined,
+    },
     signal: new Signal(),
     instrument,
     owner: "me",

@@ -80,7 +80,14 @@ export class MemoryBackend implements Backend {
     const left = moved.filter((queue) => (this.#store.pending.get(queue)?.size ?? 0) > 0);
     if (left.length > 0) this.#tell(left, true);
     const dueInMs = this.#dueInMs(request);
-    return { batches, recovered, publishing: false, ...(dueInMs === undefined ? {} : { dueInMs }) };
+    const resumed = this.#keepRefusals(request);
+    return { batches, recovered, resumed, publishing: false, ...(dueInMs === undefined ? {} : { dueInMs }) };
+  }
+
+  #keepRefusals({ owner, refusals: { fresh, known } = { fresh: [], known: [] } }: PollRequest): readonly string[] {
+    const refused = this.#store.nodes.get(owner)?.refused;
+    for (const queue of fresh) refused?.add(queue);
+    return known.filter((queue) => refused?.has(queue) === false);
   }
 
   async ack(leases: readonly Lease[]) {
@@ -140,7 +147,8 @@ export class MemoryBackend implements Backend {
       if (node !== undefined) node.stoppedAt = now();
       return;
     }
-    nodes.set(owner, { name, startedAt: now(), versions, stoppedAt: undefined, hadSession: node?.hadSession ?? false });
+    const { hadSession = false, refused = new Set<string>() } = node ?? {};
+    nodes.set(owner, { name, startedAt: now(), versions, stoppedAt: undefined, hadSession, refused });
   }
 
   isPassing(): boolean {

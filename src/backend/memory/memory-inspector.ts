@@ -109,6 +109,7 @@ export class MemoryInspector implements Inspector {
 
   async resume(queue: string): Promise<void> {
     this.#store.recordOf(queue).paused = false;
+    for (const { refused } of this.#store.nodes.values()) refused.delete(queue);
     this.#wake(queue);
   }
 
@@ -137,6 +138,7 @@ export class MemoryInspector implements Inspector {
       name: node.name,
       startedAt: new Date(node.startedAt),
       alive: this.#isAlive(owner, node),
+      refused: [...node.refused],
       ...(node.stoppedAt === undefined ? {} : { stoppedAt: new Date(node.stoppedAt) }),
     }));
   }

@@ -42,6 +42,8 @@ export interface NodeRecord {
   versions: Readonly<Record<string, number>>;
   stoppedAt: number | undefined;
   hadSession: boolean;
+  /** Queues it claims no more until they are resumed (D6). */
+  readonly refused: Set<string>;
 }
 
 const defaults = (): QueueRecord => ({

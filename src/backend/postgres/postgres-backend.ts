@@ -113,7 +113,7 @@ export class PostgresBackend implements Backend {
   }
 
   async poll(request: PollRequest): Promise<PollResult> {
-    const { wants, marks, maintain, recover, orphans, fallingAsleep, prune } = request;
+    const { wants, marks, maintain, recover, orphans, fallingAsleep, prune, refusals } = request;
     const claim = [
       wants.map(({ queue }) => queue),
       wants.map(({ limit }) => limit),
@@ -127,17 +127,19 @@ export class PostgresBackend implements Backend {
       wants.map(({ merge }) => merge?.bytes ?? 0),
     ];
     // Nothing but the claim: without the function around it a tenth of the round trip is saved.
-    if (!maintain && !recover && !fallingAsleep && !prune) {
+    if (!maintain && !recover && !fallingAsleep && !prune && refusals === undefined) {
       const rows = await this.#call("claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", claim);
       return { batches: batchesOf(rows), recovered: [], publishing: false, ...dueIn(rows) };
     }
-    const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7, $8, $11, $12, $13, $14, $15, $9, $10)", [
+    const rows = await this.#call("poll($1, $2, $3, $4, $5, $6, $7, $8, $11, $12, $13, $14, $15, $9, $10, $16, $17)", [
       ...claim,
       maintain,
       recover,
       orphans,
       fallingAsleep,
       prune,
+      refusals?.fresh ?? [],
+      refusals?.known ?? [],
     ]);
     const report = rows.at(-1)?.report as Report | null | undefined;
     return {
@@ -145,6 +147,7 @@ export class PostgresBackend implements Backend {
       recovered: (report?.recovered ?? []).map(recoveryOf),
       publishing: report?.publishing ?? false,
       scanMs: report?.scan ?? 0,
+      resumed: report?.resumed ?? [],
       ...dueIn(rows, report?.due),
     };
   }

@@ -149,6 +149,7 @@ export class PostgresInspector implements Inspector {
       name: row.name as string,
       startedAt: row.started_at as Date,
       alive: row.alive as boolean,
+      refused: row.refused as string[],
       ...(row.stopped_at === null ? {} : { stoppedAt: row.stopped_at as Date }),
     }));
   }

@@ -82,6 +82,7 @@ export interface Report {
   readonly due?: number;
   readonly scan?: number;
   readonly publishing?: boolean;
+  readonly resumed?: readonly string[];
   readonly recovered?: readonly { queue_name: string; reason: "orphan" | "stale"; recovered: number; died: number }[];
 }
 

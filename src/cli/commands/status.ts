@@ -1,4 +1,4 @@
-/** `postrider status`: what every queue holds, who lives, what comes by the clock. Exit code 1 when nobody can consume something. */
+/** `postrider status`: what every queue holds, who lives, what comes by the clock. Exit code 1 when something is not consumed. */
 import type { Command } from "commander";
 import type { Depth, NodeView, Unconsumable } from "../../backend/inspector.js";
 import type { ScheduleView } from "../../backend/schedule-book.js";
@@ -34,7 +34,8 @@ export function statusCommand(): Command {
         const rules = schedules.map(({ payload: _, ...rule }) => rule as ScheduleView);
         return { queues, nodes: nodes.filter(({ alive }) => alive), schedules: rules, unconsumable };
       });
-      if (status.unconsumable.length > 0) process.exitCode = 1;
+      const isRefused = status.nodes.some(({ refused }) => refused.length > 0);
+      if (status.unconsumable.length > 0 || isRefused) process.exitCode = 1;
       if (flags.json === true) printJson(status);
       else printStatus(status);
     });
@@ -54,6 +55,11 @@ function printStatus({ queues, nodes, schedules, unconsumable }: Status): void {
     ["node", "started"],
     nodes.map(({ name, startedAt }) => [name, startedAt.toISOString()]),
   );
+  for (const { name, refused } of nodes.filter(({ refused }) => refused.length > 0)) {
+    process.stdout.write(
+      `\n${name} claims nothing more from ${refused.join(", ")}: all it took died of its schema; after \`resume\` it tries again\n`,
+    );
+  }
   if (schedules.length > 0) {
     process.stdout.write("\n");
     const at = (time: Date | undefined) => time?.toISOString() ?? "never";

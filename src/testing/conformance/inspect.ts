@@ -150,6 +150,28 @@ export const inspectCases: readonly ConformanceCase[] = [
     },
   },
   {
+    rule: "D6",
+    name: "what a node refuses is listed with it until somebody resumes the queue, and the node is told once",
+    async run(subject) {
+      const queue = await subject.register();
+      const [node, other] = [subject.name("owner"), subject.name("owner")];
+      for (const owner of [node, other]) await subject.backend.noteNode(owner, owner, {});
+      const listed = async () => {
+        const nodes = await subject.backend.inspector.nodes();
+        return nodes.filter(({ refused }) => refused.includes(queue)).map(({ owner }) => owner);
+      };
+      const told = async (owner: string, fresh: string[], known: string[]) => {
+        return (await subject.poll([], { owner, refusals: { fresh, known } })).resumed ?? [];
+      };
+      for (const owner of [node, other]) assert.deepEqual(await told(owner, [queue], []), []);
+      assert.deepEqual((await listed()).sort(), [node, other].sort());
+      assert.deepEqual(await told(node, [], [queue]), []);
+      await subject.backend.inspector.resume(queue);
+      assert.deepEqual(await listed(), []);
+      for (const owner of [node, other]) assert.deepEqual(await told(owner, [], [queue]), [queue]);
+    },
+  },
+  {
     rule: "D4",
     name: "dead letters past their retention are deleted, the others stay",
     async run(subject) {
