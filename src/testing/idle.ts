@@ -1,6 +1,7 @@
 /** Waits until a client has nothing left to do (K2). */
 import type { Inspector } from "../backend/inspector.js";
-import { realMs, realPause } from "./real-time.js";
+import { monotonicMs } from "../time.js";
+import { letTimePass } from "./fake-time.js";
 
 /** Settings of {@link waitForIdle}. */
 export interface IdleOptions {
@@ -25,14 +26,15 @@ const looksApartMs = 20;
  * @throws Error that names what is still busy
  */
 export async function waitForIdle(client: Busy, { timeoutMs = 10_000 }: IdleOptions = {}): Promise<void> {
-  const deadline = realMs() + timeoutMs;
+  // By the test's own clock, where it has one: each look moves it.
+  const deadline = monotonicMs() + timeoutMs;
   for (let idleLooks = 0; idleLooks < 2; ) {
     const busy = await whatIsBusy(client);
     idleLooks = busy.length === 0 ? idleLooks + 1 : 0;
-    if (busy.length > 0 && realMs() > deadline) {
+    if (busy.length > 0 && monotonicMs() > deadline) {
       throw new Error(`not idle after ${timeoutMs} ms: ${busy.join("; ")}`);
     }
-    if (idleLooks < 2) await realPause(looksApartMs);
+    if (idleLooks < 2) await letTimePass(looksApartMs);
   }
 }
 

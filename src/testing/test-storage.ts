@@ -24,6 +24,10 @@ export interface TestStorage {
 }
 
 export async function openTestStorage({ backend, pool, connectionString }: TestStorageOptions): Promise<TestStorage> {
+  if (backend !== undefined && typeof backend !== "object" && backend !== "memory" && backend !== "postgres") {
+    const message = `backend must be "memory", "postgres" or an object, found ${String(backend)}`;
+    throw new PostriderError("ERR_CLIENT_OPTIONS", message);
+  }
   if (typeof backend === "object") return { backend, drop: async () => undefined };
   if (backend !== "postgres" && pool === undefined && connectionString === undefined) {
     return { backend: new MemoryBackend(), drop: async () => undefined };

@@ -8,6 +8,7 @@ import type { QueueDefinition, QueueSettings } from "../queue/queue.js";
 import type { Runtime } from "../runtime.js";
 import { currentStandIn, defaultClients, standingIn } from "../stand-in.js";
 import { duplicateDelivery } from "./duplicate-delivery.js";
+import { whileTimePasses } from "./fake-time.js";
 import { type IdleOptions, waitForIdle as untilIdle } from "./idle.js";
 import { openTestStorage, type TestStorageOptions } from "./test-storage.js";
 
@@ -60,7 +61,8 @@ export async function withTestMq<T>(options: TestMqOptions, body: (mq: TestMq) =
         await client.start();
         return await body(mq);
       } finally {
-        await client.stop({ timeoutMs });
+        // A test that has mocked the timers moves them no more, least of all after a throw.
+        await whileTimePasses(client.stop({ timeoutMs }));
       }
     });
   } finally {
