@@ -8,6 +8,7 @@ import { PostriderError } from "./errors.js";
 import type { Logger } from "./instrument.js";
 import type { DedupFunction } from "./publish/dedup-function.js";
 import type { QueueDefinition } from "./queue/queue.js";
+import { unknownKey } from "./queue/unknown-key.js";
 
 /** Options of a client. Everything is optional; nothing connects before first use. */
 export interface ClientOptions {
@@ -64,10 +65,32 @@ export interface ResolvedOptions extends ClientOptions {
   readonly registry: Registry;
 }
 
+const known: ReadonlySet<string> = new Set(
+  Object.keys({
+    connectionString: true,
+    pool: true,
+    backend: true,
+    listenConnectionString: true,
+    schema: true,
+    pollMs: true,
+    poolSize: true,
+    preparedStatements: true,
+    logger: true,
+    registry: true,
+    node: true,
+    heartbeatMs: true,
+    bufferMaxMessages: true,
+    bufferMaxBytes: true,
+    dedup: true,
+  } satisfies Record<keyof ClientOptions, true>),
+);
+
 const backendNames: readonly string[] = ["postgres", "memory"];
 
 /** @throws PostriderError `ERR_CLIENT_OPTIONS` */
 export function resolveClientOptions(given: ClientOptions, queues: readonly QueueDefinition[]): ResolvedOptions {
+  const wrong = unknownKey(given, known);
+  if (wrong !== undefined) throw badOption(wrong);
   const options = withBackendOfEnvironment(given);
   const sources = (["connectionString", "pool", "backend"] as const).filter(
     (key) => options[key] !== undefined && options[key] !== "postgres",

@@ -33,6 +33,11 @@ export const errorTable = {
     advice: "publish in several calls",
     retry: false,
   },
+  ERR_COLLECT_OVER: {
+    when: "`put` is called after its `collect` has ended",
+    advice: "await everything inside the body of `collect`",
+    retry: false,
+  },
   ERR_BUFFER_DROPPED: {
     when: "a write failed until its limit of time or attempts, and its messages were dropped",
     advice: "look at the cause; publish again once the database answers",
@@ -44,12 +49,12 @@ export const errorTable = {
     retry: true,
   },
   ERR_PUBLISH_OPTIONS: {
-    when: "a publish option is out of its bounds or contradicts another",
+    when: "a publish option is unknown, out of its bounds, or contradicts another",
     advice: "correct the option the error names",
     retry: false,
   },
   ERR_CLIENT_OPTIONS: {
-    when: "an option of createClient is out of its bounds or contradicts another",
+    when: "an option of a client, a listener or an inspection is unknown, out of its bounds, or contradicts another",
     advice: "correct the option the error names",
     retry: false,
   },

@@ -3,9 +3,11 @@
 import { PostriderError } from "../errors.js";
 import type { Scope } from "../transaction/scope.js";
 import { chainStep } from "./chain.js";
+import { gather } from "./collect.js";
 import type { Placed } from "./entry.js";
 import type { QueuePublisher } from "./publish.js";
 import type { Published, PublishedMany, Publisher, PublishOptions, StepOptions } from "./publisher.js";
+import { badOption } from "./stowage.js";
 import { Together } from "./together.js";
 
 /** Messages and bytes of one chunk of an async iterable. */
@@ -30,6 +32,8 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
   const publishTogether = async (messages: Iterable<unknown>, options?: PublishOptions): Promise<PublishedMany> => {
     const to = publisher();
     const together = new Together(to.definition.name);
+    if (!isIterable(messages))
+      throw badOption(to.definition.name, `many takes a list of messages, found ${String(messages)}`);
     for (const message of messages) together.add(to.prepare(message, options, true));
     return await to.publish(together.messages, options, scopeOf(), publishedMany);
   };
@@ -58,9 +62,7 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
   };
 
   const many = (messages: Iterable<unknown> | AsyncIterable<unknown>, options?: PublishOptions) => {
-    return quiet(
-      Symbol.asyncIterator in messages ? publishStream(messages, options) : publishTogether(messages, options),
-    );
+    return quiet(isStream(messages) ? publishStream(messages, options) : publishTogether(messages, options));
   };
 
   const publishCollected = async <Result>(
@@ -68,10 +70,9 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
     options?: PublishOptions,
   ): Promise<Result> => {
     const to = publisher();
-    const together = new Together(to.definition.name);
-    const result = await body((message) => together.add(to.prepare(message, options, true)));
+    const { result, messages } = await gather(to, body, options);
     // Asked now: the transaction the body ran in may be over.
-    await to.publish(together.messages, options, scopeOf(), publishedMany);
+    await to.publish(messages, options, scopeOf(), publishedMany);
     return result;
   };
 
@@ -83,6 +84,15 @@ export function publishTo(publisher: () => QueuePublisher, scopeOf: () => Scope 
   const step = (message: unknown, options?: StepOptions) => chainStep(publisher(), message, options);
 
   return Object.assign(publishOne, { many, collect, step });
+}
+
+function isStream(messages: unknown): messages is AsyncIterable<unknown> {
+  return typeof messages === "object" && messages !== null && Symbol.asyncIterator in messages;
+}
+
+// A text is iterable too, and its letters are hardly what anybody means to publish.
+function isIterable(messages: unknown): boolean {
+  return typeof messages === "object" && messages !== null && Symbol.iterator in messages;
 }
 
 function publishedOne({ batchIds }: Placed): Published {

@@ -77,7 +77,10 @@ export interface Publisher<Message> {
    * @throws PostriderError as for one message
    */
   step(message: Message, options?: StepOptions): ChainStep;
-  /** Publishes what the body put, in order, if the body succeeds; nothing if it throws. Returns the body's result. */
+  /**
+   * Publishes what the body put, in order, if the body succeeds; nothing if it throws. Returns the body's result. `put` throws
+   * `ERR_COLLECT_OVER` once the body has ended: await everything in it.
+   */
   collect<Result>(
     body: (put: (message: Message) => void) => Result | Promise<Result>,
     options?: PublishOptions,

@@ -1,6 +1,7 @@
 /** The options a message goes with, checked. */
 import type { Stowage } from "../batch/outgoing.js";
 import { PostriderError } from "../errors.js";
+import { misshapen } from "./publish-options.js";
 import type { PublishOptions } from "./publisher.js";
 
 /** Where nothing is said. Shared, so that the usual publish makes no object. */
@@ -12,6 +13,8 @@ const yearMs = 31_536_000_000;
 /** @throws PostriderError `ERR_PUBLISH_OPTIONS` */
 export function stowageOf(queue: string, options: PublishOptions | undefined): Stowage {
   if (options === undefined) return plainStowage;
+  const wrong = misshapen(options);
+  if (wrong !== undefined) throw badOption(queue, wrong);
   const { priority = 100, delayMs, runAt, maxAttempts, staleAfterMs, alone = false } = options;
   const check = (option: string, value: number | undefined, min: number, max: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return;
@@ -40,7 +43,7 @@ export function stowageOf(queue: string, options: PublishOptions | undefined): S
 
 const plainKey = JSON.stringify([100, undefined, undefined, undefined, undefined]);
 
-function badOption(queue: string, message: string): PostriderError {
+export function badOption(queue: string, message: string): PostriderError {
   return new PostriderError("ERR_PUBLISH_OPTIONS", `publishing to "${queue}": ${message}`, { details: { queue } });
 }
 

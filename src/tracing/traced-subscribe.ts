@@ -4,6 +4,8 @@ import type { Tracer } from "./tracer.js";
 
 export function tracedSubscribe(subscribe: Subscribe<unknown>, tracer: () => Tracer | undefined): Subscribe<unknown> {
   const onBatch = (handler: BatchHandler<unknown>, options?: ListenOptions) => {
+    // Refused by whoever checks it: wrapped, it would be a function all the same.
+    if (typeof handler !== "function") return subscribe(handler, options);
     const traced: BatchHandler<unknown> = (messages, context) => {
       const found = tracer();
       if (found === undefined) return handler(messages, context);
@@ -15,6 +17,7 @@ export function tracedSubscribe(subscribe: Subscribe<unknown>, tracer: () => Tra
   };
 
   const each = (handler: MessageHandler<unknown>, options?: ListenOptions) => {
+    if (typeof handler !== "function") return subscribe.each(handler, options);
     const traced: MessageHandler<unknown> = (message, context) => {
       const found = tracer();
       if (found === undefined) return handler(message, context);

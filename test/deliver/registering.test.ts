@@ -55,6 +55,24 @@ test("a concurrency that would never claim, or claim for ever, is refused", (t) 
   }
 });
 
+test("a handler that is no function, and an option that is none, are refused when they are registered", (t) => {
+  const mq = testClient(t, { queues: [testQueue("unchecked")], connectionString });
+  const { listen } = mq.queue("unchecked");
+  for (const register of [listen, listen.each] as ((handler: unknown, options?: unknown) => unknown)[]) {
+    const noFunction = {
+      code: "ERR_CLIENT_OPTIONS",
+      message: /"unchecked": the handler must be a function, found undefined/,
+    };
+    assert.throws(() => register(undefined), noFunction);
+    const misspelt = { code: "ERR_CLIENT_OPTIONS", message: /"concurency" is no option; did you mean "concurrency"\?/ };
+    assert.throws(() => register(() => undefined, { concurency: 2 }), misspelt);
+  }
+  assert.throws(() => createRuntime({ queues: [], pollms: 5 } as never), {
+    code: "ERR_CLIENT_OPTIONS",
+    message: /"pollms" is no option; did you mean "pollMs"\?/,
+  });
+});
+
 test("Q6 a stopped listener lets its handler end, keeps the backlog, and may be replaced", async (t) => {
   const mq = testClient(t, { queues: [testQueue("q6")], connectionString, pollMs: 600_000 });
   await mq.start();

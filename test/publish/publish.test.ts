@@ -73,6 +73,51 @@ test("P4 collect stores all, in order, if the body resolves, and nothing if it r
   assert.deepEqual(numbersOf(await stored("collected")), upTo(5));
 });
 
+test("P4 what is put when the body has ended is refused, and not lost without a word", async (t) => {
+  const mq = testClient(t, { queues: [testQueue("put-late")], connectionString });
+  const { publish } = mq.queue("put-late");
+  const late = { code: "ERR_COLLECT_OVER", message: /queue "put-late"/ };
+  const puts: ((message: unknown) => void)[] = [];
+  const publishing = publish.collect((put) => {
+    puts.push(put);
+    put({ n: 0 });
+  });
+  await undefined;
+  assert.throws(() => puts[0]?.({ n: 1 }), late, "while it is written");
+  await publishing;
+  assert.throws(() => puts[0]?.({ n: 2 }), late);
+  const failing = publish.collect((put) => {
+    puts.push(put);
+    throw new Error("mine");
+  });
+  await assert.rejects(failing, /mine/);
+  assert.throws(() => puts[1]?.({ n: 3 }), late);
+  assert.deepEqual(numbersOf(await stored("put-late")), [0]);
+});
+
+test("options that no compiler has checked are refused where they are given, with the value and the nearest name", async (t) => {
+  const mq = testClient(t, { queues: [testQueue("unchecked")], connectionString });
+  const { publish } = mq.queue("unchecked");
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    [{ delayms: 60_000 }, /"delayms" is no option; did you mean "delayMs"\?/],
+    [{ headers: { tenant: 7 } }, /headers must be texts; "tenant" is 7, a number/],
+    [{ headers: "tenant" }, /headers must be an object of texts, found tenant/],
+    [{ alone: "yes" }, /alone must be true or false, found yes/],
+    [{ signal: {} }, /signal must be an AbortSignal/],
+    [null, /expected an object of options, found null/],
+    [5, /expected an object of options, found 5/],
+  ];
+  for (const [options, message] of wrong) {
+    const refused = { code: "ERR_PUBLISH_OPTIONS", message };
+    await assert.rejects(publish({ n: 1 }, options as never), refused);
+    await assert.rejects(publish.many([{ n: 1 }], options as never), refused);
+  }
+  for (const messages of [5, "text", undefined, null]) {
+    await assert.rejects(publish.many(messages as never), { code: "ERR_PUBLISH_OPTIONS", message: /takes a list/ });
+  }
+  assert.equal((await stored("unchecked")).length, 0);
+});
+
 test("P10 repeats within one publish are dropped, the kept one keeps its place, and a missing key is no repeat", async (t) => {
   const dedup = (keep: string) => ({ dedup: { by: ["/key"], keep } });
   const queues = [testQueue("keep-first", dedup("first")), testQueue("keep-last", dedup("last"))];
