@@ -36,8 +36,13 @@ export function logEvents(instrument: Instrument, logger: Logger): void {
   instrument.on("listenerUp", () => logger.info({}, "LISTEN is up"));
 }
 
+// Anything may be thrown, also what refuses to be a text; the line about it must come all the same.
 function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "a value that cannot be shown";
+  }
 }
 
 class RateLimit {
