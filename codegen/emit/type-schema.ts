@@ -39,22 +39,43 @@ export function typeSchema(shape: Shape, scope: TypeScope, top = false): JSONSch
 }
 
 function arraySchema(shape: ArrayShape, scope: TypeScope): JSONSchema {
-  const min = Math.min(shape.min, Math.max(maxTuples, shape.prefix.length));
-  const bounded = shape.max !== undefined && shape.max - min <= maxTuples;
-  const max = bounded ? shape.max : undefined;
-  if (shape.prefix.length === 0 && min === 0 && max === undefined) {
-    return { type: "array", items: typeSchema(shape.rest, scope) };
-  }
-  const length = max ?? Math.max(shape.prefix.length, min);
-  const at = (index: number) => typeSchema(shape.prefix[index] ?? shape.rest, scope);
+  const { min, max, length } = lengthsOf(shape);
+  if (length === 0 && max === undefined) return { type: "array", items: elementSchema(shape.rest, scope) };
   return {
     type: "array",
-    items: Array.from({ length }, (_, index) => at(index)),
+    items: Array.from({ length }, (_, index) => itemSchema(shape, index, scope)),
     minItems: Math.min(min, length),
     ...(max === undefined
       ? { additionalItems: typeSchema(shape.rest, scope) }
       : { additionalItems: false, maxItems: max }),
   };
+}
+
+// The lengths that are written out: tuples from `min` to `length`, the last one open when there is no `max`.
+function lengthsOf({ min: wanted, max: limit, prefix }: ArrayShape): { min: number; max?: number; length: number } {
+  const min = Math.min(wanted, Math.max(maxTuples, prefix.length));
+  const max = limit !== undefined && limit - min <= maxTuples ? limit : undefined;
+  return { min, length: max ?? Math.max(prefix.length, min), ...(max === undefined ? {} : { max }) };
+}
+
+function itemSchema(shape: ArrayShape, index: number, scope: TypeScope): JSONSchema {
+  return typeSchema(shape.prefix[index] ?? shape.rest, scope);
+}
+
+// An array of arrays that have several lengths: the library joins those with `|`, and puts `[]` behind the last one alone.
+function elementSchema(shape: Shape, scope: TypeScope): JSONSchema {
+  if (shape.kind !== "array" || scope.inlineName(shape) !== undefined) return typeSchema(shape, scope);
+  const { min, max, length } = lengthsOf(shape);
+  if (length <= min) return typeSchema(shape, scope);
+  const tuple = (size: number): JSONSchema => ({
+    type: "array",
+    items: Array.from({ length: size }, (_, index) => itemSchema(shape, index, scope)),
+    minItems: size,
+    ...(max === undefined && size === length
+      ? { additionalItems: typeSchema(shape.rest, scope) }
+      : { additionalItems: false, maxItems: size }),
+  });
+  return { anyOf: Array.from({ length: length - min + 1 }, (_, index) => tuple(min + index)) };
 }
 
 function objectSchema(shape: ObjectShape, scope: TypeScope): JSONSchema {
