@@ -1,9 +1,10 @@
 /** Every output file of a set of schemas. Pure: the same schemas give the same bytes. */
 import { clientModule } from "./emit/client.js";
-import { queuesModule, validatorsPath } from "./emit/queues.js";
+import { queuesModule, validatorsDeclarations, validatorsPath } from "./emit/queues.js";
+import { refuseUnparsed } from "./emit/syntax.js";
 import { typesModule } from "./emit/types.js";
 import { openValidatorCompiler, type ValidatorCompiler } from "./emit/validator-compiler.js";
-import { type CompiledValidators, validatorsDeclarations } from "./emit/validators.js";
+import type { CompiledValidators } from "./emit/validators.js";
 import type { LoadedSchemas, SchemaFile } from "./load.js";
 import { buildModel, type Model } from "./model.js";
 import { CodegenError, type Problem } from "./problem.js";
@@ -18,18 +19,29 @@ export interface Emitted {
   readonly remarks: readonly Problem[];
 }
 
+/** How a set of schemas is emitted. */
+export interface EmitOptions {
+  /** Closed at the end. */
+  readonly compiler?: ValidatorCompiler;
+  /** Which declarations are parsed before they are handed out: `all` (default), or those with odd words of a schema. */
+  readonly parse?: "all" | "odd";
+}
+
 /** Emits everything. @throws CodegenError with every problem of every file */
 export async function emit(
   loaded: LoadedSchemas,
   paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
+  options: EmitOptions = {},
 ): Promise<Emitted> {
-  const queueCount = [...loaded.files.values()].filter((file) => file.role === "queue").length;
-  const compiler = openValidatorCompiler(queueCount);
+  const { compiler = openValidatorCompiler(loaded), parse = "all" } = options;
   try {
-    const model = buildModel(loaded);
+    // On its way while shapes and types are made: with many queues it runs on another core.
+    const model = buildModel(loaded, (bundles) => compiler.begin(bundles));
     const errors = model.problems.filter((problem) => problem.severity === "error");
     if (errors.length > 0) throw new CodegenError(errors);
-    return await emitModel(model, loaded.files, compiler, paths);
+    const emitted = await emitModel(model, loaded.files, compiler, paths);
+    for (const [path, text] of emitted.files) refuseUnparsed(path, text, parse);
+    return emitted;
   } finally {
     await compiler.close();
   }
@@ -41,8 +53,6 @@ async function emitModel(
   compiler: ValidatorCompiler,
   paths: Pick<ProjectPaths, "display" | "schemasFromOut">,
 ): Promise<Emitted> {
-  // On its way while the types are made: with many queues it runs on another core.
-  compiler.begin(model.queues);
   const files = new Map<string, string>();
   const add = (more: ReadonlyMap<string, string>) => {
     for (const [path, text] of more) files.set(path, text);

@@ -1,4 +1,5 @@
 /** The whole generator on one screen: load -> known already? -> model and emit -> write or compare. */
+import { openValidatorCompiler } from "./emit/validator-compiler.js";
 import { loadSchemas } from "./load.js";
 import type { Problem } from "./problem.js";
 import { type ProjectFolders, projectPaths } from "./project-paths.js";
@@ -26,9 +27,11 @@ export async function generate(options: GenerateOptions = {}): Promise<GenerateR
   // A check looks at everything anew: it is what a build trusts.
   const known = options.check === true ? undefined : await readRun(paths, fingerprint);
   if (known !== undefined) return known;
+  const compiler = openValidatorCompiler(loaded);
   // The compilers behind this import take longer to load than an unchanged project takes to recognise.
   const { emit } = await import("./emit.js");
-  const { files, queues, remarks } = await emit(loaded, paths);
+  const parse = options.check === true ? "all" : "odd";
+  const { files, queues, remarks } = await emit(loaded, paths, { compiler, parse });
   const difference = await (options.check === true ? compareOutput : writeOutput)(paths.out, files);
   const result = { ...difference, queues, remarks };
   if (options.check !== true) await recordRun(paths, { fingerprint, files: [...files.keys()], queues, remarks });

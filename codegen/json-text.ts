@@ -185,15 +185,18 @@ class Parser {
   #string(): string {
     const start = this.#at;
     let at = start + 1;
+    let plain = true;
     for (; at < this.#text.length; at += 1) {
       const code = this.#text.charCodeAt(at);
       if (code === 0x22) break;
-      if (code === 0x5c) at += 1;
-      else if (code < 0x20) throw new SyntaxFault(at, "a control character must be escaped in a string");
+      if (code === 0x5c) {
+        plain = false;
+        at += 1;
+      } else if (code < 0x20) throw new SyntaxFault(at, "a control character must be escaped in a string");
     }
     if (at >= this.#text.length) throw new SyntaxFault(start, "this string does not end");
     this.#at = at + 1;
-    return this.#literal(start) as string;
+    return plain ? this.#text.slice(start + 1, at) : (this.#literal(start) as string);
   }
 
   #scalar(): unknown {

@@ -36,8 +36,14 @@ export interface Model {
   readonly problems: readonly Problem[];
 }
 
-/** Builds the model. With an error among the problems, `queues` holds only what could be built. */
-export function buildModel(loaded: LoadedSchemas): Model {
+/**
+ * Builds the model. With an error among the problems, `queues` holds only what could be built. `onBundles` is called as soon as
+ * the schemas may be compiled, which another core can begin with.
+ */
+export function buildModel(
+  loaded: LoadedSchemas,
+  onBundles: (bundles: ReadonlyMap<SchemaFile, Bundle>) => void = () => {},
+): Model {
   const { files } = loaded;
   const report = new Report();
   report.problems.push(...loaded.problems);
@@ -46,14 +52,10 @@ export function buildModel(loaded: LoadedSchemas): Model {
   for (const file of schemas) checkProfile(file, files, report);
   checkReferenceCycles(files, report);
   const normaliser = report.failed ? undefined : new Normaliser(files, report);
+  const bundles = normaliser === undefined ? new Map<SchemaFile, Bundle>() : bundlesOf(schemas, files);
+  onBundles(bundles);
   const queues = queuesOf(schemas, (file) =>
-    queueModel({
-      file,
-      files,
-      report,
-      bundle: normaliser === undefined ? undefined : bundleOf(file, files),
-      normaliser,
-    }),
+    queueModel({ file, files, report, bundle: bundles.get(file), normaliser }),
   );
   checkNames(queues, report);
   const definitions = normaliser?.definitions ?? [];
@@ -77,6 +79,10 @@ function queuesOf(files: readonly SchemaFile[], build: (file: SchemaFile) => Que
     .filter((file) => file.role === "queue")
     .map(build)
     .filter((queue) => queue !== undefined);
+}
+
+function bundlesOf(schemas: readonly SchemaFile[], files: ReadonlyMap<string, SchemaFile>): Map<SchemaFile, Bundle> {
+  return new Map(schemas.filter(({ role }) => role === "queue").map((file) => [file, bundleOf(file, files)]));
 }
 
 function bundleOf(file: SchemaFile, files: ReadonlyMap<string, SchemaFile>): Bundle {

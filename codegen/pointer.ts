@@ -2,15 +2,13 @@
 
 /** The pointer of a member. */
 export function childPointer(pointer: string, key: string | number): string {
-  return `${pointer}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return `${pointer}/${typeof key === "string" && /[~/]/.test(key) ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;
 }
 
 /** The parts of a pointer, unescaped. */
 export function pointerParts(pointer: string): string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const parts = pointer.split("/").slice(1);
+  return pointer.includes("~") ? parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")) : parts;
 }
 
 /** What a pointer leads to, or `undefined`. Looks at own members only. */

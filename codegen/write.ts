@@ -49,23 +49,40 @@ function firstDifference(there: string, wanted: string): string[] {
   return [`${line + 1} - ${shown(old)}`, `${line + 1} + ${shown(fresh)}`];
 }
 
-/** Writes what is missing or stale and deletes orphans. Each file appears whole, through a rename. */
+/** Writes what is missing or stale and deletes orphans. A file that is there is replaced whole, through a rename. */
 export async function writeOutput(directory: string, files: ReadonlyMap<string, string>): Promise<Difference> {
   const difference = await compareOutput(directory, files);
-  const changed = [...difference.missing, ...difference.stale];
-  for (const folder of new Set(changed.map((path) => dirname(join(directory, path))))) {
+  const { missing, stale } = difference;
+  for (const folder of new Set(missing.map((path) => dirname(join(directory, path))))) {
     mkdirSync(folder, { recursive: true });
   }
-  for (const path of changed) replaceFile(join(directory, path), files.get(path) ?? "");
+  // Nobody reads yet what was not there; should this be cut short, the next run finds the rest stale.
+  for (const path of missing) createFile(join(directory, path), files.get(path) ?? "");
+  for (const path of stale) replaceFile(join(directory, path), files.get(path) ?? "");
   for (const path of difference.orphan) rmSync(join(directory, path), { force: true });
   return difference;
+}
+
+// What is no plain file, a link for one, is not listed as present, and is not written through.
+function createFile(path: string, text: string): void {
+  try {
+    writeFile(path, text, "wx");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    replaceFile(path, text);
+  }
 }
 
 // An editor or a bundler that reads meanwhile sees the old file or the new one, never half of it.
 function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, text);
+  writeFile(temporary, text);
   renameSync(temporary, path);
+}
+
+// As bytes: Node writes a string more slowly.
+function writeFile(path: string, text: string, flag: "w" | "wx" = "w"): void {
+  writeFileSync(path, Buffer.from(text), { flag });
 }
 
 /** The files of an output folder that may be ours, by path. */

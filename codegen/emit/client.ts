@@ -29,7 +29,7 @@ export function clientModule(queues: readonly QueueModel[], context: ClientConte
 }
 
 function clientScript(queues: readonly QueueModel[], context: ClientContext): string {
-  return sourceText("index.js", (writer) => {
+  return sourceText((writer) => {
     writer.writeLine(header(context.schemas));
     writer.writeLine('import * as $rt from "postrider";');
     writer.writeLine('import { queues as $queues } from "./queues.js";');
@@ -128,7 +128,7 @@ function clientDeclarations(
     out.declare(queue, "export declare function ", `is${suffix}(value: unknown): value is ${messageType(queue)};`);
   }
   out.add("//# sourceMappingURL=index.d.ts.map", "");
-  return { text: sourceText("index.d.ts", (writer) => writer.write(out.lines.join("\n"))), mappings: out.mappings };
+  return { text: sourceText((writer) => writer.write(out.lines.join("\n"))), mappings: out.mappings };
 }
 
 function messageType(queue: QueueModel): string {

@@ -23,7 +23,7 @@ interface Stages {
 
 let quick: Promise<((schema: JSONSchema) => string) | undefined> | undefined;
 
-/** The declaration of a schema under the name `T`. */
+/** The declaration of a schema under the name `T`. The library writes into the schema. */
 export async function declarationText(schema: JSONSchema): Promise<string> {
   quick ??= quickCompiler();
   return (await quick)?.(schema) ?? compile(schema, "T", options);
@@ -35,10 +35,10 @@ async function quickCompiler(): Promise<((schema: JSONSchema) => string) | undef
   try {
     const stages = loadStages();
     const run = (schema: JSONSchema): string => {
-      const normalized = stages.normalize(stages.link(structuredClone(schema)), new WeakMap(), "T", options);
+      const normalized = stages.normalize(stages.link(schema), new WeakMap(), "T", options);
       return stages.generate(stages.optimize(stages.parse(normalized, options), options), options);
     };
-    return run(probe) === (await compile(probe, "T", options)) ? run : undefined;
+    return run(structuredClone(probe)) === (await compile(probe, "T", options)) ? run : undefined;
   } catch {
     return undefined;
   }

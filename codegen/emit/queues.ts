@@ -14,9 +14,22 @@ export function validatorsAlias(queue: QueueModel): string {
   return `$${queue.identifier}`;
 }
 
+/** The declarations of a queue's validators. */
+export function validatorsDeclarations(queue: QueueModel): string {
+  return [
+    header(queue.file.display),
+    'import type { Validate } from "postrider";',
+    "/** Strict, for publishing: unknown properties are refused. */",
+    "export declare const publish: Validate;",
+    "/** Lenient, for delivery: unknown properties are ignored. */",
+    "export declare const deliver: Validate;",
+    "",
+  ].join("\n");
+}
+
 /** `queues.js` and its declarations. */
 export function queuesModule(queues: readonly QueueModel[], schemas: string): ReadonlyMap<string, string> {
-  const script = sourceText("queues.js", (writer) => {
+  const script = sourceText((writer) => {
     writer.writeLine(header(schemas));
     for (const queue of queues) {
       writer.writeLine(`import * as ${validatorsAlias(queue)} from "./${validatorsPath(queue)}.js";`);
@@ -35,7 +48,7 @@ export function queuesModule(queues: readonly QueueModel[], schemas: string): Re
     for (const queue of queues) writer.write(definitionText(queue));
     writer.writeLine("]);");
   });
-  const declarations = sourceText("queues.d.ts", (writer) => {
+  const declarations = sourceText((writer) => {
     writer.writeLine(header(schemas));
     writer.writeLine('import type { QueueDefinition } from "postrider";');
     writer.writeLine("/** Every queue, in order of schema file. */");

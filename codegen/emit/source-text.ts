@@ -1,10 +1,4 @@
-/**
- * The only file that knows ts-morph, of which it uses the compiler: a writer function fills a source, the result is parsed,
- * and what does not parse is never written. A schema's words must not become code. (A project of ts-morph's own would wrap
- * and keep every file; its writer looks at every character. Both take longer than the parser.)
- */
-import { ts } from "ts-morph";
-import { scriptFault } from "./script-fault.js";
+/** The text of generated files: a writer function fills a source. A schema's words must not become code. */
 
 /** Collects lines. */
 export class SourceWriter {
@@ -27,14 +21,11 @@ export class SourceWriter {
   }
 }
 
-/** Runs a writer and gives the text back. @throws Error when the text is no TypeScript or JavaScript. */
-export function sourceText(path: string, write: (writer: SourceWriter) => void): string {
+/** Runs a writer and gives the text back. */
+export function sourceText(write: (writer: SourceWriter) => void): string {
   const writer = new SourceWriter();
   write(writer);
-  const text = writer.toString();
-  const fault = path.endsWith(".ts") ? declarationFault(path, text) : scriptFault(text);
-  if (fault !== undefined) throw new Error(`generated ${path} does not parse: ${fault}`);
-  return text;
+  return writer.toString();
 }
 
 /** A description as the lines of a comment: its end cannot be closed and its words are no tags. */
@@ -55,15 +46,4 @@ export function docText(text: string): string {
     .split("\n")
     .map((line) => line.trimEnd())
     .join("\n");
-}
-
-// Comments need no parsing: `docText` has made them harmless, and what ends one too early shows up as code.
-function declarationFault(path: string, text: string): string | undefined {
-  const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
-  const file = ts.createSourceFile(`/${path}`, text, options, false);
-  // The parser's own findings; asking a program for them would bind and check the file as well.
-  const [fault] = (file as unknown as { parseDiagnostics: readonly ts.DiagnosticWithLocation[] }).parseDiagnostics;
-  if (fault === undefined) return undefined;
-  const { line, character } = file.getLineAndCharacterOfPosition(fault.start);
-  return `${line + 1}:${character + 1} ${ts.flattenDiagnosticMessageText(fault.messageText, " ")}`;
 }

@@ -76,7 +76,7 @@ export async function typesModule(
   // A module without an export would be a script, and its types global.
   if (declarations.length === 0) lines.push("export {};");
   lines[lines.length - 1] = `//# sourceMappingURL=${posix.basename(path)}.d.ts.map`;
-  const text = sourceText(`${path}.d.ts`, (writer) => writer.write(`${lines.join("\n")}\n`));
+  const text = sourceText((writer) => writer.write(`${lines.join("\n")}\n`));
   return new Map([
     [`${path}.d.ts`, text],
     [`${path}.d.ts.map`, sourceMapText(`${posix.basename(path)}.d.ts`, mappings)],

@@ -2,8 +2,9 @@
 import { availableParallelism } from "node:os";
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { QueueModel } from "../model.js";
-import { type CompiledValidators, compileValidators, type ValidatorsSource } from "./validators.js";
+import type { Bundle } from "../bundle.js";
+import type { LoadedSchemas, SchemaFile } from "../load.js";
+import type { CompiledValidators, ValidatorsSource } from "./validators.js";
 
 /** Below this many queues a worker costs more than it saves. */
 const workerFrom = 60;
@@ -13,14 +14,15 @@ const portion = 16;
 /** Compiles validators, by schema path: their text, or why ajv refused them. */
 export interface ValidatorCompiler {
   /** Hands the work out; the worker begins at once. */
-  begin(queues: readonly QueueModel[]): void;
+  begin(bundles: ReadonlyMap<SchemaFile, Bundle>): void;
   /** Does what the worker has not got to, and gathers everything. */
   finish(): Promise<ReadonlyMap<string, CompiledValidators>>;
   close(): Promise<void>;
 }
 
-/** Opens a compiler early, so that a worker loads ajv while the model is being made. */
-export function openValidatorCompiler(queueCount: number): ValidatorCompiler {
+/** Opens a compiler early, so that a worker loads ajv while the rest is loaded and the model is being made. */
+export function openValidatorCompiler({ files }: LoadedSchemas): ValidatorCompiler {
+  const queueCount = [...files.values()].filter((file) => file.role === "queue").length;
   // From TypeScript sources there is no worker: the loader that reads them does not reach other threads.
   const sources = import.meta.url.endsWith(".ts");
   return sources || queueCount < workerFrom || availableParallelism() < 2 ? alone() : shared();
@@ -29,10 +31,10 @@ export function openValidatorCompiler(queueCount: number): ValidatorCompiler {
 function alone(): ValidatorCompiler {
   let sources: readonly ValidatorsSource[] = [];
   return {
-    begin: (queues) => {
-      sources = queues.map(sourceOf);
+    begin: (bundles) => {
+      sources = sourcesOf(bundles);
     },
-    finish: async () => compileValidators(sources),
+    finish: async () => (await loadAjv())(sources),
     close: async () => undefined,
   };
 }
@@ -60,13 +62,14 @@ function shared(): ValidatorCompiler {
     heard();
   });
   return {
-    begin: (queues) => {
-      waiting.push(...queues.map(sourceOf));
+    begin: (bundles) => {
+      waiting.push(...sourcesOf(bundles));
       expected = waiting.length;
       give();
       give();
     },
     finish: async () => {
+      const compileValidators = waiting.length > 0 ? await loadAjv() : () => [];
       while (done.size < expected) {
         if (failed !== undefined) throw failed;
         for (const [path, validators] of compileValidators(waiting.splice(-2))) done.set(path, validators);
@@ -84,6 +87,11 @@ function shared(): ValidatorCompiler {
   };
 }
 
-function sourceOf({ file, bundle }: QueueModel): ValidatorsSource {
-  return { path: file.path, display: file.display, bundle };
+// Imported when it is needed here: the worker must not wait for this thread to load ajv.
+async function loadAjv(): Promise<typeof import("./validators.js").compileValidators> {
+  return (await import("./validators.js")).compileValidators;
+}
+
+function sourcesOf(bundles: ReadonlyMap<SchemaFile, Bundle>): ValidatorsSource[] {
+  return [...bundles].map(([file, bundle]) => ({ path: file.path, display: file.display, bundle }));
 }

@@ -1,13 +1,16 @@
 /** Two validators per queue as standalone ESM: nothing is compiled when the application starts. */
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { ValueScope } from "ajv/dist/compile/codegen/scope.js";
 import standalone from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
 import type { Bundle } from "../bundle.js";
-import type { QueueModel } from "../model.js";
+import type { Dialect } from "../schema.js";
+import { bothSchema } from "../variants/both-schema.js";
 import { deliverSchema } from "../variants/deliver-schema.js";
 import { publishSchema } from "../variants/publish-schema.js";
 import { header } from "./header.js";
+import { closeForPublishOnly, notePublishOnly } from "./publish-only.js";
 import { scriptFault } from "./script-fault.js";
 import { validatorModuleBody } from "./validator-module.js";
 
@@ -54,13 +57,52 @@ export function compileValidators(sources: readonly ValidatorsSource[]): Map<str
 
 /** The module with `publish` (closed) and `deliver` (open) of a queue. */
 export function validatorsModule({ display, bundle }: ValidatorsSource): string {
-  const publish = publishSchema(bundle);
-  const deliver = deliverSchema(bundle);
-  // A fresh instance per queue: with a shared one the names inside depend on what was compiled before.
+  const body = validatorModuleBody(validatorsCode(bundle));
+  // The strings in it came from a schema.
+  const fault = scriptFault(body);
+  if (fault !== undefined) throw new Error(`the generated validators do not parse: ${fault}`);
+  return `${header(display)}\n${body}`;
+}
+
+function validatorsCode(bundle: Bundle): string {
+  const both = bothSchema(bundle);
+  if (both === undefined) {
+    const ajv = emptyAjv(bundle.dialect, "each");
+    ajv.addSchema(publishSchema(bundle) as object, "publish");
+    ajv.addSchema(deliverSchema(bundle) as object, "deliver");
+    return standalone.default(ajv, { publish: "publish", deliver: "deliver" });
+  }
+  const ajv = emptyAjv(bundle.dialect, "both");
+  notePublishOnly(both);
+  ajv.addSchema(both.schema as object, "both");
+  return `${standalone.default(ajv, { $check: "both" }).replace("export const $check", "const $check")}${sides}`;
+}
+
+// `this` is whether the message is being published.
+const sides = ["publish", "deliver"]
+  .map(
+    (side) =>
+      `export const ${side} = ($message) => { const $valid = $check.call(${side === "publish"}, $message); ${side}.errors = $check.errors; return $valid; };\n`,
+  )
+  .join("");
+
+const instances = new Map<string, Ajv2020 | Ajv2019>();
+
+// Emptied and with a new scope for every queue: else the names inside would depend on what was compiled before.
+function emptyAjv(dialect: Dialect, kind: "both" | "each"): Ajv2020 | Ajv2019 {
+  const key = `${dialect} ${kind}`;
+  const ajv = instances.get(key) ?? newAjv(dialect, kind);
+  instances.set(key, ajv);
+  ajv.removeSchema();
+  (ajv as { scope: ValueScope }).scope = new ValueScope({ ...ajv.scope.opts, scope: {} });
+  return ajv;
+}
+
+function newAjv(dialect: Dialect, kind: "both" | "each"): Ajv2020 | Ajv2019 {
   // Draft-07 compiles as 2019-09, which reads its keywords alike and knows `unevaluatedProperties`.
-  const ajvClass = bundle.dialect === "2020-12" ? Ajv2020 : Ajv2019;
-  const ajv = new ajvClass({
+  const ajv = new (dialect === "2020-12" ? Ajv2020 : Ajv2019)({
     ...validationOptions,
+    passContext: kind === "both",
     validateSchema: false,
     meta: false,
     messages: false,
@@ -71,25 +113,6 @@ export function validatorsModule({ display, bundle }: ValidatorsSource): string 
     code: { source: true, esm: true, optimize: false, process: () => "return () => true" },
   });
   addFormats.default(ajv);
-  ajv.addSchema(publish as object, "publish");
-  ajv.addSchema(deliver as object, "deliver");
-  const code = standalone.default(ajv, { publish: "publish", deliver: "deliver" });
-  const body = validatorModuleBody(code);
-  // The strings in it came from a schema.
-  const fault = scriptFault(body);
-  if (fault !== undefined) throw new Error(`the generated validators do not parse: ${fault}`);
-  return `${header(display)}\n${body}`;
-}
-
-/** Their declarations. */
-export function validatorsDeclarations(queue: QueueModel): string {
-  return [
-    header(queue.file.display),
-    'import type { Validate } from "postrider";',
-    "/** Strict, for publishing: unknown properties are refused. */",
-    "export declare const publish: Validate;",
-    "/** Lenient, for delivery: unknown properties are ignored. */",
-    "export declare const deliver: Validate;",
-    "",
-  ].join("\n");
+  if (kind === "both") closeForPublishOnly(ajv);
+  return ajv;
 }

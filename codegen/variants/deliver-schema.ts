@@ -8,15 +8,20 @@
  */
 import type { Bundle } from "../bundle.js";
 import type { SchemaObject, Subschema } from "../schema.js";
-import { declaresProperties, hasEntries, rewriteBundle } from "./variant.js";
+import { declaresProperties, hasEntries, type Rewriter, rewriteBundle } from "./variant.js";
 
-type Mode = "open" | "test";
+export type DeliverMode = "open" | "test";
 
 /** The schema that the deliver validator is compiled from. */
 export function deliverSchema(bundle: Bundle): unknown {
-  return rewriteBundle<Mode>(bundle, { first: "open", modeOf, finish });
+  return rewriteBundle(bundle, deliverRewriter(bundle));
+}
 
-  function finish(result: Record<string, unknown>, original: SchemaObject, mode: Mode): void {
+/** How the schemas of a bundle become lenient. */
+export function deliverRewriter(bundle: Bundle): Rewriter<DeliverMode> {
+  return { first: "open", modeOf, finish };
+
+  function finish(result: Record<string, unknown>, original: SchemaObject, mode: DeliverMode): void {
     if (mode === "test" || "patternProperties" in original) return;
     if (original.additionalProperties === false && hasEntries(original.properties)) delete result.additionalProperties;
     if (original.unevaluatedProperties === false && declaresProperties(original, bundle) && !holdsPatterns(original)) {
@@ -30,6 +35,6 @@ export function deliverSchema(bundle: Bundle): unknown {
   }
 }
 
-function modeOf(sub: Pick<Subschema, "keyword" | "role">, _schema: SchemaObject, mode: Mode): Mode {
+function modeOf(sub: Pick<Subschema, "keyword" | "role">, _schema: SchemaObject, mode: DeliverMode): DeliverMode {
   return mode === "test" || sub.role === "test" ? "test" : "open";
 }

@@ -6,15 +6,20 @@
  */
 import type { Bundle } from "../bundle.js";
 import type { SchemaObject, Subschema } from "../schema.js";
-import { declaresProperties, hasEntries, isComposed, rewriteBundle } from "./variant.js";
+import { declaresProperties, hasEntries, isComposed, type Rewriter, rewriteBundle } from "./variant.js";
 
-type Mode = "whole" | "member" | "test";
+export type PublishMode = "whole" | "member" | "test";
 
 /** The schema that the publish validator is compiled from. */
 export function publishSchema(bundle: Bundle): unknown {
-  return rewriteBundle<Mode>(bundle, { first: "whole", modeOf, finish });
+  return rewriteBundle(bundle, publishRewriter(bundle));
+}
 
-  function finish(result: Record<string, unknown>, original: SchemaObject, mode: Mode): void {
+/** How the schemas of a bundle become strict. */
+export function publishRewriter(bundle: Bundle): Rewriter<PublishMode> {
+  return { first: "whole", modeOf, finish };
+
+  function finish(result: Record<string, unknown>, original: SchemaObject, mode: PublishMode): void {
     if (mode === "test" || "additionalProperties" in original || "unevaluatedProperties" in original) return;
     // A pattern describes some keys of a map; the others may hold anything.
     if ("patternProperties" in original) result.additionalProperties = true;
@@ -26,7 +31,7 @@ export function publishSchema(bundle: Bundle): unknown {
   }
 }
 
-function modeOf(sub: Pick<Subschema, "keyword" | "role">, schema: SchemaObject, mode: Mode): Mode {
+function modeOf(sub: Pick<Subschema, "keyword" | "role">, schema: SchemaObject, mode: PublishMode): PublishMode {
   if (mode === "test" || sub.role === "test") return "test";
   if (sub.role === "part") return "whole";
   return mode === "whole" && closesInParts(schema) ? "whole" : "member";

@@ -39,8 +39,9 @@ export function rewriteBundle<Mode extends string>(bundle: Bundle, rewriter: Rew
   }
 
   const root = rewrite(bundle.root, rewriter.first);
-  if (!isSchemaObject(root) || written.size === 0) return root;
-  return { ...root, $defs: Object.fromEntries(written) };
+  // Put into the object itself: a rewriter may have taken note of it.
+  if (isSchemaObject(root) && written.size > 0) Object.assign(root, { $defs: Object.fromEntries(written) });
+  return root;
 }
 
 /** Whether a composition names properties anywhere: in the schema, in its branches, in what it refers to. */

@@ -1,5 +1,5 @@
 /**
- * The table: 131 schemas that generators get wrong. Each ends in agreement (specification, ajv on the original, both
+ * The table: 132 schemas that generators get wrong. Each ends in agreement (specification, ajv on the original, both
  * generated validators and the TypeScript type, on every sample) or in a refusal that names the place.
  */
 import assert from "node:assert/strict";
@@ -67,7 +67,7 @@ describe("the case collection", () => {
     });
   }
 
-  it("holds all 131 cases", () => assert.equal(cases.length, 131));
+  it("holds all 132 cases", () => assert.equal(cases.length, 132));
 });
 
 function checkRefusal(example: Case, { problems }: CodegenError): void {

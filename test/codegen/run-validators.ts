@@ -12,9 +12,13 @@ export interface Validators {
 export function runValidators(module: string): Validators {
   const body = module
     .replace('import * as $rt from "postrider";', "")
-    .replace(/(^|;)export const (\w+) = /gm, "$1$exports.$2 = ");
+    .replace(/(^|;)export const (\w+) = /gm, "$1const $2 = $exports.$2 = ");
   // The text is what the generator made of our own test's schema.
-  const run = new Function("$rt", "$exports", body) as (rt: unknown, exports: Record<string, unknown>) => void;
+  // Strict, as modules are: `this` says which side asks, and must not become an object.
+  const run = new Function("$rt", "$exports", `"use strict";${body}`) as (
+    rt: unknown,
+    exports: Record<string, unknown>,
+  ) => void;
   const exports: Record<string, unknown> = {};
   run({ validatorParts }, exports);
   return exports as unknown as Validators;

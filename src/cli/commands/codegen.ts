@@ -41,26 +41,28 @@ async function run(flags: CodegenFlags): Promise<void> {
   }
 }
 
-// The packages below are optional peers: an image that only runs the queue installs none of them.
+/** What the generator is made of: optional peers, which an image that only runs the queue does not install. */
+const packages = ["ts-morph", "json-schema-to-typescript", "redos-detector"];
+
 async function loadGenerator(flags: CodegenFlags) {
+  // Looked for before anything is loaded: not every run gets as far as each of them.
+  const missing = packages.find((name) => !isInstalled(name));
+  if (missing !== undefined) {
+    throw new Error(`codegen needs ${missing}: npm install --save-dev ${packages.join(" ")}`);
+  }
+  const [{ generate }, { watchSchemas }, { CodegenError, problemText }] = await Promise.all([
+    import("../../../codegen/generate.js"),
+    import("../../../codegen/watch.js"),
+    import("../../../codegen/problem.js"),
+  ]);
+  return { generate, watchSchemas, CodegenError, printer: runPrinter(flags, problemText) };
+}
+
+function isInstalled(name: string): boolean {
   try {
-    const [{ generate }, { watchSchemas }, { CodegenError, problemText }] = await Promise.all([
-      import("../../../codegen/generate.js"),
-      import("../../../codegen/watch.js"),
-      import("../../../codegen/problem.js"),
-    ]);
-    return { generate, watchSchemas, CodegenError, printer: runPrinter(flags, problemText) };
-  } catch (error) {
-    const missing = /Cannot find package '(ts-morph|json-schema-to-typescript|redos-detector)'/.exec(
-      String(error),
-    )?.[1];
-    if (missing === undefined) throw error;
-    throw new Error(
-      `codegen needs ${missing}: npm install --save-dev ts-morph json-schema-to-typescript redos-detector`,
-      {
-        cause: error,
-      },
-    );
+    return import.meta.resolve(name) !== "";
+  } catch {
+    return false;
   }
 }
 
