@@ -26,7 +26,7 @@ function faultOf(path: string, text: string, parse: "all" | "odd"): string | und
 
 // What is left without comments and plain strings should be names and the punctuation that we write ourselves.
 function hasOddWords(text: string): boolean {
-  const bare = text.replace(/^\/\/.*$|\/\*[^]*?\*\/|"[\w .,:;/@#+-]*"/gm, "");
+  const bare = text.replace(/^\/\/.*$|\/\*[\s\S]*?\*\/|"[\w .,:;/@#+-]*"/gm, "");
   return /[^\w$\s{}()[\]|&:;?=<>,.*-]/.test(bare);
 }
 
