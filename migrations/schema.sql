@@ -270,5 +270,5 @@ create function wake_on_insert() returns trigger language plpgsql set search_pat
 create function write_progress(progress_key text, percent double precision, stage text, state text) returns void language plpgsql set search_path=pg_catalog, pg_temp;
 
 CREATE TRIGGER dead_message_batch_progress BEFORE INSERT ON postrider.dead_message_batch FOR EACH ROW WHEN (((new.chain IS NOT NULL) OR new.tracked)) EXECUTE FUNCTION postrider.note_death();
-CREATE TRIGGER queue_message_batch_chain BEFORE INSERT OR UPDATE OF chain ON postrider.queue_message_batch FOR EACH ROW WHEN ((new.chain IS NOT NULL)) EXECUTE FUNCTION postrider.check_chain();
+CREATE TRIGGER queue_message_batch_chain BEFORE INSERT ON postrider.queue_message_batch FOR EACH ROW WHEN ((new.chain IS NOT NULL)) EXECUTE FUNCTION postrider.check_chain();
 CREATE TRIGGER queue_message_batch_wake AFTER INSERT ON postrider.queue_message_batch FOR EACH ROW WHEN ((new.quiet IS NULL)) EXECUTE FUNCTION postrider.wake_on_insert();
